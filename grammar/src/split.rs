@@ -1,0 +1,1 @@
+//! Cuts a file into items, before anything is parsed.

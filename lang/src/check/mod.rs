@@ -1,0 +1,3 @@
+//! Everything that is checked beyond names and ownership.
+
+pub mod guard;

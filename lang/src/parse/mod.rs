@@ -1,0 +1,1 @@
+//! From text to syntax trees, with recovery.

@@ -1,0 +1,1 @@
+//! Libraries, modules and names.

@@ -1,0 +1,3 @@
+//! The syntax tree and its printer.
+
+pub mod ast;
