@@ -307,7 +307,9 @@ impl Source<'_> {
         if unclosed {
             // Where it is not closed has been found by the look of the text.
             builder.errors.retain(|e| e.code != codes::E0107);
-        } else if let Some(place) = builder.trailing {
+        } else if let Some(place) = builder.trailing
+            && builder.errors.is_empty()
+        {
             builder.report(lexical::trailing(place));
         }
         self.finish(item, builder.errors)
