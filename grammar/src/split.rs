@@ -95,6 +95,14 @@ pub struct Split {
     pub problems: Vec<(LexProblem, Range<usize>)>,
 }
 
+impl Split {
+    /// The deepest nesting of brackets and trees in any chunk that may be parsed.
+    pub fn deepest(&self) -> usize {
+        let may_be_parsed = self.chunks.iter().filter(|c| !c.too_deep);
+        may_be_parsed.map(|c| c.depth).max().unwrap_or(0)
+    }
+}
+
 /// Cuts `text` into items.
 pub fn split(text: &str) -> Split {
     if text.len() > MAX_FILE_BYTES {
