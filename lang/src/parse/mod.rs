@@ -251,13 +251,28 @@ fn parse_chunk(
         source.parse(docs)
     };
     parsed.comments = comments;
-    parsed.errors.extend(
-        lexical
-            .iter()
-            .map(|&(problem, place)| lexical::error(item_text, problem, place)),
-    );
+    parsed.errors.sort_by_key(|e| (e.span.start, e.span.end));
+    let mut faults = lexical;
+    if let Some(braces) = faults.iter().position(|(fault, _)| is_of_braces(*fault)) {
+        // Behind the brace nothing is what it seems; the first thing said is enough, and it is more
+        // than that a brace is too many when it is about that brace.
+        parsed.errors.truncate(1);
+        let (_, place) = faults[braces];
+        if let Some(first) = parsed.errors.first()
+            && first.span.start <= place.start
+            && place.start < first.span.end
+        {
+            faults.remove(braces);
+        }
+    }
+    let said = |&(fault, place): &(LexProblem, Span)| lexical::error(item_text, fault, place);
+    parsed.errors.extend(faults.iter().map(said));
     parsed.errors.sort_by_key(|e| (e.span.start, e.span.end));
     parsed
+}
+
+fn is_of_braces(fault: LexProblem) -> bool {
+    matches!(fault, LexProblem::UnclosedBrace | LexProblem::ExtraBrace)
 }
 
 /// The text of one item, ready to be parsed.
@@ -274,7 +289,12 @@ struct Source<'a> {
 impl Source<'_> {
     fn parse(&self, docs: Vec<Comment>) -> ParsedItem {
         if self.keyword.is_none() {
-            return self.broken(vec![explain::stray_text(self.code, self.base)]);
+            let known = self
+                .lexical
+                .iter()
+                .any(|(_, place)| place.start == self.base);
+            let stray = (!known).then(|| explain::stray_text(self.code, self.base));
+            return self.broken(stray.into_iter().collect());
         }
         let mut builder = Builder::new(self.code, self.base, self.item_text, docs);
         let item = match Parser::parse(Rule::one_item, self.code) {
@@ -291,26 +311,33 @@ impl Source<'_> {
         let Some(item) = item else {
             return self.broken(vec![explain::unexplained(self.span())]);
         };
-        for broken in std::mem::take(&mut builder.broken) {
-            if !self.hides(broken.span) {
-                builder.report(explain::reparse(self.code, self.base, &broken));
+        let broken = std::mem::take(&mut builder.broken);
+        for part in &broken {
+            if builder.is_full() {
+                break;
+            }
+            if !self.hides(part.span) {
+                builder.report(explain::reparse(self.code, self.base, part));
             }
         }
-        let stray: Vec<Span> = builder.stray_docs().collect();
+        let in_broken = |doc: &Span| {
+            let next = broken.partition_point(|part| part.span.end < doc.end);
+            broken
+                .get(next)
+                .is_some_and(|part| part.span.start <= doc.start)
+        };
+        let stray: Vec<Span> = builder.stray_docs().filter(|d| !in_broken(d)).collect();
         for place in stray {
             builder.report(lexical::stray_docs(place));
         }
-        let unclosed = self
-            .lexical
-            .iter()
-            .any(|(p, _)| matches!(p, LexProblem::UnclosedBrace | LexProblem::ExtraBrace));
-        if unclosed {
+        if self.lexical.iter().any(|&(fault, _)| is_of_braces(fault)) {
             // Where it is not closed has been found by the look of the text.
             builder.errors.retain(|e| e.code != codes::E0107);
         } else if let Some(place) = builder.trailing
             && builder.errors.is_empty()
         {
-            builder.report(lexical::trailing(place));
+            let found = self.item_text.get(place.range()).unwrap_or("");
+            builder.report(lexical::trailing(found, place));
         }
         self.finish(item, builder.errors)
     }
@@ -321,15 +348,12 @@ impl Source<'_> {
 
     /// Whether a part has a lexical fault, so that what its grammar says is of no use.
     fn hides(&self, span: Span) -> bool {
-        let breaks = |p: LexProblem| {
-            !matches!(
-                p,
-                LexProblem::StrayModuleDocs | LexProblem::UnclosedBrace | LexProblem::ExtraBrace
-            )
-        };
-        self.lexical
-            .iter()
-            .any(|&(p, at)| breaks(p) && at.start < span.end && span.start < at.end)
+        self.lexical.iter().any(|&(fault, at)| {
+            !is_of_braces(fault)
+                && fault != LexProblem::StrayModuleDocs
+                && at.start < span.end
+                && span.start < at.end
+        })
     }
 
     fn broken(&self, errors: Vec<SyntaxError>) -> ParsedItem {

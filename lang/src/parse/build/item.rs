@@ -188,7 +188,7 @@ impl Builder<'_> {
             return Some(PlaneStmt::Error(self.broken(Rule::one_plane_stmt, &pair)));
         }
         let plane = self.inside(pair, |b, parts| b.plane(span, parts))?;
-        Some(PlaneStmt::Plane(plane))
+        Some(PlaneStmt::Plane(Box::new(plane)))
     }
 
     fn plane(&mut self, span: Span, parts: &mut Parts<'_>) -> Option<Plane> {

@@ -54,6 +54,8 @@ pub(super) struct Builder<'a> {
     pub(super) trailing: Option<Span>,
     /// Where something was found to be left out, so that it is said once.
     missing_at: Option<u32>,
+    /// Whether it was said that an expression is nested too deeply.
+    too_deep: bool,
 }
 
 /// Whether a rule is there for its place only: keywords and punctuation.
@@ -82,11 +84,17 @@ impl<'a> Builder<'a> {
             broken: Vec::new(),
             trailing: None,
             missing_at: None,
+            too_deep: false,
         }
     }
 
+    /// Whether nothing more will be reported.
+    pub(super) fn is_full(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS
+    }
+
     pub(super) fn report(&mut self, error: SyntaxError) {
-        if self.errors.len() < MAX_ERRORS {
+        if !self.is_full() {
             self.errors.push(error);
         }
     }

@@ -167,7 +167,7 @@ impl<'a> Layout<'a> {
     }
 
     fn comment(&mut self, comment: Comment) {
-        let (start, end) = (comment.start as usize, comment.end as usize);
+        let start = comment.start as usize;
         let own_line = self.broken || start == 0 || lines_before(self.source, start) > 0;
         if self.at_start {
             // Nothing stands before the first comment.
