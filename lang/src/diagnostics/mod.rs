@@ -5,6 +5,7 @@
 use crate::source::Place;
 
 pub mod codes;
+pub mod pages;
 pub mod render;
 
 pub use codes::Code;
