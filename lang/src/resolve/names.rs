@@ -38,18 +38,29 @@ pub enum SymbolKind {
     Curve,
 }
 
+impl SymbolKind {
+    /// `topology`, `named tree`.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Let => "named expression",
+            Self::Cluster => "cluster",
+            Self::Topology => "topology",
+            Self::Algorithm => "algorithm",
+            Self::Tree => "named tree",
+            Self::Template => "template",
+            Self::Curve => "curve",
+        }
+    }
+}
+
 impl fmt::Display for SymbolKind {
     /// With its article: `an algorithm`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Let => "a named expression",
-            Self::Cluster => "a cluster",
-            Self::Topology => "a topology",
-            Self::Algorithm => "an algorithm",
-            Self::Tree => "a named tree",
-            Self::Template => "a template",
-            Self::Curve => "a curve",
-        })
+        let article = match self {
+            Self::Algorithm => "an",
+            _ => "a",
+        };
+        write!(f, "{article} {}", self.noun())
     }
 }
 
