@@ -121,6 +121,16 @@ pub struct ClusterSpec {
     pub facts: IndexMap<SmolStr, FactValue>,
 }
 
+impl ClusterSpec {
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u64 {
+        self.nets
+            .iter()
+            .rev()
+            .fold(1u64, |groups, net| net.sizes.groups_below(groups))
+    }
+}
+
 /// A physical layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetSpec {
@@ -140,6 +150,31 @@ pub enum Sizes {
     Even(u32),
     /// One entry per group.
     Uneven(Vec<u32>),
+}
+
+impl Sizes {
+    /// How many groups of the layer below there are when this layer has `groups`; at most
+    /// `u64::MAX`.
+    pub fn groups_below(&self, groups: u64) -> u64 {
+        match self {
+            Self::Even(size) => groups.saturating_mul(u64::from(*size)),
+            Self::Uneven(sizes) => sizes.iter().map(|&s| u64::from(s)).sum(),
+        }
+    }
+
+    /// The greatest common divisor of all sizes.
+    pub fn common(&self) -> u32 {
+        let gcd = |mut a: u32, mut b: u32| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        match self {
+            Self::Even(size) => *size,
+            Self::Uneven(sizes) => sizes.iter().copied().fold(0, gcd),
+        }
+    }
 }
 
 /// A kind of link of a layer.
