@@ -5,7 +5,7 @@ use super::guard::Guard;
 use super::topologies::CheckedTopology;
 use super::value::{Type, Value};
 use crate::diagnostics::{Diagnostic, codes};
-use crate::library::{Clause, Declared, ModuleId, Template, TemplateId, Templates, TopologyId};
+use crate::library::{Clause, Declared, ModuleId, NodeId, Template, TemplateId, Templates, TopologyId};
 use crate::nearest::{listed, nearest};
 use crate::resolve::{
     Cyclic, LoadedItem, Lookup, Names, Reporter, Symbol, SymbolId, SymbolKind, Symbols, Workspace,
@@ -145,6 +145,17 @@ pub(super) struct ModuleChecker<'c, 'a> {
     pub(super) module: ModuleId,
     pub(super) reporter: Reporter<'a>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The nodes of all trees of the module, by [`NodeId`] within it.
+    pub(super) nodes: Vec<NodeSource>,
+}
+
+/// Where a node of a tree comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeSource {
+    /// Where it stands.
+    pub(super) place: Place,
+    /// The call of a named tree in the algorithm that it was written out for.
+    pub(super) call: Option<Place>,
 }
 
 impl<'c, 'a> ModuleChecker<'c, 'a> {
@@ -154,7 +165,14 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
             module,
             reporter: Reporter::new(cx.workspace, cx.names),
             diagnostics: Vec::new(),
+            nodes: Vec::new(),
         }
+    }
+
+    /// Registers a node.
+    pub(super) fn add_node(&mut self, place: Place, call: Option<Place>) -> NodeId {
+        self.nodes.push(NodeSource { place, call });
+        NodeId(self.nodes.len() as u32 - 1)
     }
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {

@@ -5,8 +5,9 @@ use super::manifest::{MANIFEST, Manifest, Requirement, parse_manifest};
 use crate::diagnostics::{Code, Diagnostic, codes};
 use crate::library::ModuleId;
 use crate::nearest::nearest_or_list;
-use crate::parse::{ParsedFile, ParsedItem, SyntaxError, parse_file};
+use crate::parse::{ParsedFile, ParsedItem, PlacedItem, parse_file};
 use crate::source::{FileId, ItemId, Place, SourceMap, Span};
+use coll_grammar::split::MAX_FILE_BYTES;
 use include_dir::{Dir, include_dir};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,9 +20,6 @@ use std::sync::Arc;
 pub const STD: &str = "std";
 
 static STD_FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../stdlib-algos");
-
-/// Files larger than this are not read.
-const MAX_FILE: u64 = 16 << 20;
 
 /// Libraries that were read and parsed, before names are resolved.
 #[derive(Clone, Debug, Default)]
@@ -191,11 +189,11 @@ fn read_text(path: &Path) -> Result<Arc<str>, (Arc<str>, Fault)> {
     if !metadata.is_file() {
         return Err(unreadable("it is not a regular file".to_owned()));
     }
-    if metadata.len() > MAX_FILE {
+    if metadata.len() > MAX_FILE_BYTES as u64 {
         let fault = Fault {
             code: codes::E0102,
             message: format!(
-                "the file has {} bytes; at most {MAX_FILE} are read",
+                "the file has {} bytes; at most {MAX_FILE_BYTES} are read",
                 metadata.len()
             ),
             help: Some("split it into several files of one library"),
@@ -392,18 +390,21 @@ impl Loader {
                 .diagnostics
                 .push(fault.diagnostic(whole, &file.text));
         }
-        let syntax = |item, error: &SyntaxError| error.diagnostic(item);
         workspace
             .diagnostics
-            .extend(parsed.errors.iter().map(|e| syntax(whole, e)));
+            .extend(parsed.errors.iter().map(|e| e.diagnostic(whole)));
         let module = ModuleId(workspace.modules.len() as u32);
         let first = workspace.items.len() as u32;
-        for (offset, parsed) in parsed.items {
+        for PlacedItem { offset, item } in parsed.items {
             let id = workspace.sources.add_item(id, offset);
             workspace
                 .diagnostics
-                .extend(parsed.errors.iter().map(|e| syntax(id, e)));
-            workspace.items.push(LoadedItem { id, module, parsed });
+                .extend(item.errors.iter().map(|e| e.diagnostic(id)));
+            workspace.items.push(LoadedItem {
+                id,
+                module,
+                parsed: item,
+            });
         }
         workspace.modules.push(LoadedModule {
             name,

@@ -48,6 +48,14 @@ pub fn visit_uses<'a>(item: &'a Item, see: &mut dyn FnMut(Use<'a>)) {
     Visitor { see }.item(item);
 }
 
+/// Calls `see` with every dotted name in an expression.
+pub fn visit_values<'a>(expr: &'a Expr, see: &mut dyn FnMut(&'a [Name])) {
+    Visitor {
+        see: &mut |used: Use<'a>| see(used.path),
+    }
+    .expr(expr);
+}
+
 struct Visitor<'v, 'a> {
     see: &'v mut dyn FnMut(Use<'a>),
 }

@@ -356,8 +356,13 @@ const FUNCTIONS: &[&str] = &[
     "sizes",
 ];
 
+/// Whether `name` is a function of expressions.
+pub(in crate::check) fn is_function(name: &str) -> bool {
+    FUNCTIONS.contains(&name)
+}
+
 /// Whether `name` means something in every expression, so that nothing else may be called so.
-pub(super) fn is_built_in(name: &str) -> bool {
+pub(in crate::check) fn is_built_in(name: &str) -> bool {
     FUNCTIONS.contains(&name)
         || matches!(name, "true" | "false" | "bytes")
         || Fact::parse(name).is_some_and(|f| f.known() != Known::Level)

@@ -3,6 +3,8 @@
 mod functions;
 mod names;
 
+pub(in crate::check) use functions::{is_built_in, is_function};
+
 use super::context::Context;
 use super::facts::{Fact, NoFacts};
 use super::guard::{Comparison, EvalError, Guard, Op};
@@ -30,7 +32,7 @@ const MAX_OPS: usize = 4096;
 
 /// What an expression is for, which decides what it may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(in crate::check) enum Purpose {
     /// Nothing: it must have a value as it stands.
     Constant,
     /// A requirement of a topology, matched before there is a call.
@@ -46,26 +48,26 @@ pub(super) enum Purpose {
 }
 
 /// What a name inside `ports(…)` is: a level, or an error that was reported.
-pub(super) type LevelOf<'a> = &'a dyn Fn(&Name) -> Result<LevelRef, Option<Diagnostic>>;
+pub(in crate::check) type LevelOf<'a> = &'a dyn Fn(&Name) -> Result<LevelRef, Option<Diagnostic>>;
 
 /// Where an expression stands and what it may ask.
 #[derive(Clone, Copy)]
-pub(super) struct Asker<'a> {
+pub(in crate::check) struct Asker<'a> {
     /// The module whose names it sees.
-    pub(super) module: ModuleId,
+    pub(in crate::check) module: ModuleId,
     /// The item its spans count in.
-    pub(super) item: ItemId,
+    pub(in crate::check) item: ItemId,
     /// What it is for.
-    pub(super) purpose: Purpose,
+    pub(in crate::check) purpose: Purpose,
     /// The levels it can name, if it can.
-    pub(super) levels: Option<LevelOf<'a>>,
+    pub(in crate::check) levels: Option<LevelOf<'a>>,
     /// Values of parameters around it.
-    pub(super) values: &'a [(SmolStr, Value)],
+    pub(in crate::check) values: &'a [(SmolStr, Value)],
 }
 
 /// Compiles an expression. What is wrong is added to `diagnostics`, and then there is no result;
 /// parts that did not parse give no result either, silently.
-pub(super) fn compile(
+pub(in crate::check) fn compile(
     cx: &Context<'_>,
     reporter: &Reporter<'_>,
     asker: Asker<'_>,
@@ -595,7 +597,7 @@ impl<'e> Env<'e> {
 }
 
 /// `1 argument`, `2 arguments`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
+pub(in crate::check) fn counted(count: usize, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
         n => format!("{n} {noun}s"),
