@@ -61,6 +61,8 @@ pub struct Library {
     pub algorithms: Vec<Algorithm>,
     /// Source places of tree nodes, by [`NodeId`].
     pub nodes: Vec<Place>,
+    /// For nodes that stand in a named tree: where the algorithm calls it.
+    pub calls: IndexMap<NodeId, Place>,
     /// What the selector, the cost model, the test runner and the interpreter of template bodies give
     /// a meaning to: the items as they were parsed, in the order of modules and text.
     pub later: Vec<LaterItem>,

@@ -1,7 +1,7 @@
 //! Algorithms: operation, engines, topology, conditions and tree.
 
 use super::compile::{Asker, Purpose};
-use super::context::ModuleChecker;
+use super::context::{ModuleChecker, at_use};
 use super::ownership::Finding;
 use super::topologies::CheckedTopology;
 use super::trees::find_level;
@@ -69,10 +69,9 @@ impl<'c> ModuleChecker<'c, '_> {
         if ast.engines.is_empty() && item.parsed.is_sound() {
             let place = Self::place(item.id, ast.name.span);
             let message = format!("the algorithm `{}` names no engine", ast.name.text);
-            let words: Vec<&str> = Engine::ALL.iter().map(|e| e.as_str()).collect();
             self.report(Diagnostic::new(codes::E0411, place, message).help(format!(
                 "add `using` and one or more of {}",
-                words.join(", ")
+                Engine::SPELLINGS.join(", ")
             )));
         }
         self.engine_list(item.id, &ast.engines)
@@ -82,8 +81,7 @@ impl<'c> ModuleChecker<'c, '_> {
     pub(super) fn engine_list(&mut self, item: ItemId, names: &[Name]) -> Vec<Engine> {
         let mut engines = Vec::new();
         for name in names {
-            let Some(engine) = self.word(item, name, "an engine", Engine::ALL, Engine::as_str)
-            else {
+            let Some(engine) = self.engine(item, name) else {
                 continue;
             };
             if engines.contains(&engine) {
@@ -245,7 +243,7 @@ impl<'c> ModuleChecker<'c, '_> {
         {
             if diagnostic.primary.place.item != item {
                 if let Some(call) = call {
-                    super::compile::at_use(&mut diagnostic, call, "a named tree");
+                    at_use(&mut diagnostic, call, "a named tree");
                 }
             }
             self.report(diagnostic);

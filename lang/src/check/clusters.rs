@@ -11,7 +11,7 @@ use crate::syntax::ast::{
     self, ClusterStmt, Expr, ExprKind, Memory, Name, Net, Plane, PlaneStmt,
 };
 use coll_grammar::number::{Dimension, Quantity, Rational};
-use coll_grammar::words::{Engine, PlaneKind};
+use coll_grammar::words::PlaneKind;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use num_traits::{Signed, Zero};
@@ -167,10 +167,9 @@ impl ModuleChecker<'_, '_> {
     fn plane(&mut self, item: ItemId, plane: &Plane) -> Option<PlaneSpec> {
         let kind = PlaneKind::parse(&plane.kind.text);
         if kind.is_none() {
-            let words: Vec<&str> = PlaneKind::ALL.iter().map(|k| k.as_str()).collect();
             let place = Self::place(item, plane.kind.span);
-            let mut diagnostic =
-                unknown_word(place, &plane.kind.text, "a kind of plane", &words);
+            let words = PlaneKind::SPELLINGS;
+            let mut diagnostic = unknown_word(place, &plane.kind.text, "a kind of plane", words);
             diagnostic.code = codes::E0901;
             self.report(diagnostic);
         }
@@ -242,12 +241,10 @@ impl ModuleChecker<'_, '_> {
     ) {
         let engine = match &memory.engine {
             None => None,
-            Some(name) => {
-                match self.word(item, name, "an engine", Engine::ALL, Engine::as_str) {
-                    Some(engine) => Some(engine),
-                    None => return,
-                }
-            }
+            Some(name) => match self.engine(item, name) {
+                Some(engine) => Some(engine),
+                None => return,
+            },
         };
         let what = match engine {
             None => "the memory of all engines".to_owned(),

@@ -4,7 +4,7 @@ use super::compile::{Asker, Purpose, compile};
 use super::guard::Guard;
 use super::topologies::CheckedTopology;
 use super::value::{Type, Value};
-use crate::diagnostics::{Diagnostic, codes};
+use crate::diagnostics::{Code, Diagnostic, Label, Severity, codes};
 use crate::library::{Clause, Declared, ModuleId, NodeId, Template, TemplateId, Templates, TopologyId};
 use crate::nearest::{listed, nearest};
 use crate::resolve::{
@@ -13,6 +13,7 @@ use crate::resolve::{
 use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{Expr, ItemKind, Let, Name, Require};
 use coll_grammar::number::{Dimension, Quantity};
+use coll_grammar::words::{Engine, Operation};
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
@@ -183,7 +184,7 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
     pub(super) fn declared(&self, item: &LoadedItem, symbol: &Symbol, known: usize) -> Declared {
         let errors = self.diagnostics[known..]
             .iter()
-            .any(|d| d.severity == crate::diagnostics::Severity::Error);
+            .any(|d| d.severity == Severity::Error);
         Declared {
             name: symbol.name.clone(),
             module: self.module,
@@ -209,7 +210,7 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
         dimension: Dimension,
         what: &str,
         example: &str,
-        code: crate::diagnostics::Code,
+        code: Code,
     ) -> Option<Quantity> {
         let value = self.constant(item, expr)?;
         match value {
@@ -273,25 +274,33 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
         None
     }
 
-    /// A member of a closed vocabulary; `what` is how one is called.
-    pub(super) fn word<T: Copy>(
+    /// A member of a closed vocabulary: what `parse` makes of its name, which is one of `words`;
+    /// `what` is how one is called.
+    pub(super) fn word<T>(
         &mut self,
         item: ItemId,
         name: &Name,
         what: &str,
-        all: &[T],
-        spelling: impl Fn(T) -> &'static str,
+        words: &[&str],
+        parse: impl Fn(&str) -> Option<T>,
     ) -> Option<T> {
-        let found = all.iter().copied().find(|&w| spelling(w) == name.text);
+        let found = parse(&name.text);
         if found.is_none() {
-            let words: Vec<&str> = all.iter().map(|&w| spelling(w)).collect();
-            let place = Place {
-                item,
-                span: name.span,
-            };
-            self.report(unknown_word(place, &name.text, what, &words));
+            let place = Self::place(item, name.span);
+            self.report(unknown_word(place, &name.text, what, words));
         }
         found
+    }
+
+    /// An operation's name.
+    pub(super) fn operation(&mut self, item: ItemId, name: &Name) -> Option<Operation> {
+        let words = Operation::SPELLINGS;
+        self.word(item, name, "an operation", words, Operation::parse)
+    }
+
+    /// An engine's name.
+    pub(super) fn engine(&mut self, item: ItemId, name: &Name) -> Option<Engine> {
+        self.word(item, name, "an engine", Engine::SPELLINGS, Engine::parse)
     }
 
     pub(super) fn place(item: ItemId, span: Span) -> Place {
@@ -308,4 +317,17 @@ pub(super) fn unknown_word(place: Place, word: &str, what: &str, words: &[&str])
             .suggest(format!("replace with `{near}`"), place, near),
         None => diagnostic.help(format!("one of {}", listed(words))),
     }
+}
+
+/// Turns a fault inside something named into one at its use.
+pub(super) fn at_use(diagnostic: &mut Diagnostic, place: Place, name: &str) {
+    let inner = std::mem::replace(&mut diagnostic.primary.place, place);
+    diagnostic.labels.insert(
+        0,
+        Label {
+            place: inner,
+            text: format!("in `{name}`"),
+        },
+    );
+    diagnostic.fixes.clear();
 }

@@ -353,24 +353,10 @@ fn bytes(value: u64) -> Value {
     })
 }
 
-macro_rules! spellings {
-    ($words:ty) => {
-        &{
-            let mut all = [""; <$words>::ALL.len()];
-            let mut i = 0;
-            while i < all.len() {
-                all[i] = <$words>::ALL[i].as_str();
-                i += 1;
-            }
-            all
-        }
-    };
-}
-
-const OPERATION: Vocabulary = Vocabulary::closed("an operation", spellings!(Operation));
-const DTYPE: Vocabulary = Vocabulary::closed("an element type", spellings!(DType));
-const REDUCTION: Vocabulary = Vocabulary::closed("a reduction", spellings!(ReduceOp));
-const ENGINE: Vocabulary = Vocabulary::closed("an engine", spellings!(Engine));
+const OPERATION: Vocabulary = Vocabulary::closed("an operation", Operation::SPELLINGS);
+const DTYPE: Vocabulary = Vocabulary::closed("an element type", DType::SPELLINGS);
+const REDUCTION: Vocabulary = Vocabulary::closed("a reduction", ReduceOp::SPELLINGS);
+const ENGINE: Vocabulary = Vocabulary::closed("an engine", Engine::SPELLINGS);
 /// What joins the ranks of a layer: direct links, a switch, both, or no plane at all.
 const SHAPE: Vocabulary =
     Vocabulary::closed("a shape of a layer", &["mesh1d", "clos", "mixed", "none"]);

@@ -103,7 +103,7 @@ impl Comparison {
     }
 
     /// The comparison with its sides exchanged.
-    const fn mirrored(self) -> Self {
+    pub(super) const fn mirrored(self) -> Self {
         match self {
             Self::Equal | Self::NotEqual => self,
             Self::Less => Self::Greater,

@@ -1,9 +1,8 @@
 //! Items that later passes give a meaning to: here their names are resolved, nothing else.
 
 use super::context::{Context, ModuleChecker};
-use crate::resolve::{LoadedItem, SymbolKind, UseKind, visit_uses};
+use crate::resolve::{LoadedItem, SymbolKind, UseKind, visit_own_uses};
 use crate::syntax::ast::{ItemKind, TemplateBody};
-use coll_grammar::words::Engine;
 
 /// Whether an item is kept as it was parsed.
 pub(super) fn is_later(kind: &ItemKind) -> bool {
@@ -35,13 +34,13 @@ impl ModuleChecker<'_, '_> {
             ItemKind::Cost(it) => {
                 self.operations(item.id, &it.ops);
                 if let Some(engine) = &it.engine {
-                    self.word(item.id, engine, "an engine", Engine::ALL, Engine::as_str);
+                    self.engine(item.id, engine);
                 }
                 self.mentions(item);
             }
             ItemKind::Util(it) => {
                 if let Some(engine) = &it.engine {
-                    self.word(item.id, engine, "an engine", Engine::ALL, Engine::as_str);
+                    self.engine(item.id, engine);
                 }
             }
             ItemKind::Test(_) => self.mentions(item),
@@ -53,7 +52,7 @@ impl ModuleChecker<'_, '_> {
     /// Reports algorithms and templates that an item names and that do not exist.
     fn mentions(&mut self, item: &LoadedItem) {
         let mut mentioned = Vec::new();
-        visit_uses(&item.parsed.item, &mut |used| {
+        visit_own_uses(&item.parsed.item, &mut |used| {
             let kind = match used.kind {
                 UseKind::Algorithm => Some(SymbolKind::Algorithm),
                 UseKind::Template(_) => Some(SymbolKind::Template),

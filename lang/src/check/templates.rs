@@ -64,10 +64,6 @@ impl ModuleChecker<'_, '_> {
         ops
     }
 
-    pub(super) fn operation(&mut self, item: ItemId, name: &Name) -> Option<Operation> {
-        self.word(item, name, "an operation", Operation::ALL, Operation::as_str)
-    }
-
     /// Parameters of a template or tree.
     pub(super) fn parameters(&mut self, item: ItemId, params: &[Param]) -> Vec<Parameter> {
         self.check_params(item, params.iter().map(|p| &p.name));

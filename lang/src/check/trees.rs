@@ -1,7 +1,7 @@
 //! Trees: names are resolved, named trees written out.
 
-use super::compile::{at_use, counted};
-use super::context::{ModuleChecker, unknown_word};
+use super::compile::counted;
+use super::context::{ModuleChecker, at_use, unknown_word};
 use super::topologies::{CheckedTopology, member_number};
 use super::value::Value;
 use crate::diagnostics::{Applicability, Diagnostic, Edit, codes};
@@ -712,10 +712,9 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
         for set in states {
             let state = StateWord::parse(&set.state.text);
             if state.is_none() {
-                let words: Vec<&str> = StateWord::ALL.iter().map(|s| s.as_str()).collect();
                 let place = env.place(set.state.span);
-                let diagnostic =
-                    unknown_word(place, &set.state.text, "a state of data", &words);
+                let words = StateWord::SPELLINGS;
+                let diagnostic = unknown_word(place, &set.state.text, "a state of data", words);
                 self.report(diagnostic);
             }
             let mut levels = Vec::new();

@@ -28,7 +28,7 @@ pub use names::{
 };
 pub use report::Reporter;
 pub use unused::unused;
-pub use uses::{Use, UseKind, split_operation, visit_uses, visit_values};
+pub use uses::{Use, UseKind, split_operation, visit_own_uses, visit_uses, visit_values};
 
 /// Finds out what every module declares and imports, and which definitions depend on themselves.
 pub fn resolve(workspace: &Workspace) -> (Names, Cyclic, Vec<Diagnostic>) {

@@ -231,6 +231,13 @@ impl Names {
             .map(|(i, s)| (SymbolId(i as u32), s))
     }
 
+    /// What an item declares; the item is an index of [`super::Workspace::items`].
+    pub fn declared_by(&self, item: u32) -> Option<&Symbol> {
+        // Symbols are in the order of their items, and an item declares at most one.
+        let at = self.symbols.binary_search_by_key(&item, |s| s.item).ok()?;
+        self.symbols.get(at)
+    }
+
     /// A module's names.
     pub fn module(&self, id: ModuleId) -> &ModuleNames {
         &self.modules[id.index()]

@@ -45,19 +45,28 @@ pub fn split_operation(path: &Path) -> (Option<Operation>, &[Name]) {
 /// Calls `see` with everything that `item` mentions, in the order of the text. Parameters and
 /// variables of the item are among them.
 pub fn visit_uses<'a>(item: &'a Item, see: &mut dyn FnMut(Use<'a>)) {
-    Visitor { see }.item(item);
+    Visitor { see, nested: true }.item(item);
+}
+
+/// As [`visit_uses`], without the items in `check` blocks of tests, which have names of their own
+/// and may be wrong on purpose.
+pub fn visit_own_uses<'a>(item: &'a Item, see: &mut dyn FnMut(Use<'a>)) {
+    Visitor { see, nested: false }.item(item);
 }
 
 /// Calls `see` with every dotted name in an expression.
 pub fn visit_values<'a>(expr: &'a Expr, see: &mut dyn FnMut(&'a [Name])) {
     Visitor {
         see: &mut |used: Use<'a>| see(used.path),
+        nested: true,
     }
     .expr(expr);
 }
 
 struct Visitor<'v, 'a> {
     see: &'v mut dyn FnMut(Use<'a>),
+    /// Whether items inside `check` blocks are visited.
+    nested: bool,
 }
 
 impl<'a> Visitor<'_, 'a> {
@@ -380,8 +389,10 @@ impl<'a> Visitor<'_, 'a> {
                 self.template_ref(template);
                 range.iter().for_each(|(_, e)| self.expr(e));
             }
-            TestStmtKind::Check { items, .. } => items.iter().for_each(|i| self.item(i)),
-            TestStmtKind::Error => {}
+            TestStmtKind::Check { items, .. } if self.nested => {
+                items.iter().for_each(|i| self.item(i));
+            }
+            TestStmtKind::Check { .. } | TestStmtKind::Error => {}
         }
     }
 

@@ -12,7 +12,7 @@ use crate::syntax::ast::{Expr, ExprKind, Name, NetBound, NetRange, Path};
 use coll_grammar::number::Quantity;
 
 impl Compiler<'_, '_> {
-    fn call(
+    pub(super) fn call(
         &mut self,
         callee: &Path,
         args: &[Expr],

@@ -11,13 +11,12 @@ use super::guard::{Comparison, EvalError, Guard, Op};
 use super::value::{Arithmetic, Function, Type, Value, Vocabulary};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library::{LevelRef, ModuleId};
-use crate::nearest::{listed, nearest};
-use crate::resolve::{Lookup, Ops, Reporter, SymbolId, SymbolKind};
+use crate::resolve::{Lookup, Ops, Reporter, SymbolKind};
 use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{
-    BinaryOp, Expr, ExprKind, Let, Name, NetBound, NetRange, Path, UnaryOp,
+    BinaryOp, Expr, ExprKind, Name, UnaryOp,
 };
-use coll_grammar::number::{Dimension, Quantity};
+use coll_grammar::number::Dimension;
 use coll_grammar::words::Operation;
 use smol_str::SmolStr;
 

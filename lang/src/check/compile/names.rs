@@ -1,10 +1,11 @@
 //! Names in expressions: parameters, facts, words and named expressions.
 
 use super::{Compiler, Env, Failed, MAX_INLINED, Purpose, Typed, counted};
+use crate::check::context::at_use;
 use crate::check::facts::{CLOSED, Fact, Known};
 use crate::check::guard::Op;
 use crate::check::value::{Type, Value, Vocabulary};
-use crate::diagnostics::{Diagnostic, Label, codes};
+use crate::diagnostics::{Diagnostic, codes};
 use crate::nearest::{listed, nearest};
 use crate::resolve::{Lookup, SymbolId, SymbolKind};
 use crate::source::Place;
@@ -13,7 +14,7 @@ use coll_grammar::words::Operation;
 use smol_str::SmolStr;
 
 impl Compiler<'_, '_> {
-    fn path(
+    pub(super) fn path(
         &mut self,
         path: &Path,
         place: Place,
@@ -118,7 +119,7 @@ impl Compiler<'_, '_> {
         self.fail(diagnostic)
     }
 
-    fn unknown_path(&mut self, path: &Path, env: &Env<'_>) -> Typed {
+    pub(super) fn unknown_path(&mut self, path: &Path, env: &Env<'_>) -> Typed {
         let lookup = self.cx.names.look_up(env.module, &path.parts);
         let diagnostic = match &lookup {
             Lookup::Symbols { found, .. } => Some(self.reporter.wrong_kind(
@@ -239,7 +240,7 @@ impl Compiler<'_, '_> {
     }
 
     /// Refuses what is asked by a function where facts known at `known` cannot be asked.
-    fn ask(&mut self, what: &str, known: Known, place: Place) -> Result<(), Failed> {
+    pub(super) fn ask(&mut self, what: &str, known: Known, place: Place) -> Result<(), Failed> {
         match (self.asker.purpose, known) {
             (Purpose::Constant, _) => {
                 let message = format!("`{what}` is not known here: this must be a constant");
@@ -250,7 +251,7 @@ impl Compiler<'_, '_> {
     }
 
     /// The named expression that a path stands for, if it is one.
-    fn let_named(&self, path: &Path, env: &Env<'_>) -> Option<SymbolId> {
+    pub(super) fn let_named(&self, path: &Path, env: &Env<'_>) -> Option<SymbolId> {
         match self.cx.names.look_up(env.module, &path.parts) {
             Lookup::Symbols { found, .. } => found
                 .first()
@@ -261,7 +262,7 @@ impl Compiler<'_, '_> {
     }
 
     /// The value of a named expression.
-    fn named(
+    pub(super) fn named(
         &mut self,
         symbol: SymbolId,
         args: &[Expr],
@@ -280,7 +281,7 @@ impl Compiler<'_, '_> {
 
     /// Compiles the body of a named expression in place of its name. What is wrong in it is
     /// reported at the use, unless it is wrong by itself and reported there.
-    fn inline<T>(
+    pub(super) fn inline<T>(
         &mut self,
         symbol: SymbolId,
         args: &[Expr],
@@ -341,17 +342,4 @@ impl Compiler<'_, '_> {
         );
         self.fail(Diagnostic::new(codes::E0213, place, message).label(declared, "declared here"))
     }
-}
-
-/// Turns a fault in the body of a named expression into one at its use.
-fn at_use(diagnostic: &mut Diagnostic, place: Place, name: &str) {
-    let inner = std::mem::replace(&mut diagnostic.primary.place, place);
-    diagnostic.labels.insert(
-        0,
-        Label {
-            place: inner,
-            text: format!("in `{name}`"),
-        },
-    );
-    diagnostic.fixes.clear();
 }
