@@ -208,6 +208,9 @@ impl Walk<'_> {
             }
             FlatKind::Parallel { children, weights } => {
                 let children = self.running(self.tree.children(children));
+                if children.is_empty() {
+                    return Err(ExecError::NoChildren { node: id });
+                }
                 let weights = match weights {
                     Some(w) if w.len() != children.len() => {
                         return Err(ExecError::WeightCount {
@@ -273,7 +276,6 @@ impl Walk<'_> {
         stream: u32,
     ) -> Result<Left, ExecError> {
         let inputs = match (input, children.len()) {
-            (_, 0) => return Err(ExecError::NoChildren { node }),
             (_, 1) => vec![input.to_vec()],
             (&[group], _) => self.cut(node, group, weights, children.len())?,
             (_, n) if n != input.len() => {

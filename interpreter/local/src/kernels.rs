@@ -6,8 +6,8 @@
 //! the result is the one quiet NaN of the type, so that neither order nor machine matters.
 
 use coll_lang::words::{DType, ReduceOp};
+use half::f16;
 use half::slice::HalfFloatSliceExt;
-use half::{bf16, f16};
 
 /// Reduces the first range into the second, element by element. Both have the same length, a
 /// multiple of the element's size; they need no alignment.
@@ -59,24 +59,6 @@ pub(crate) fn kernel(dtype: DType, reduce: ReduceOp) -> Kernel {
             }
         };
     }
-    macro_rules! half {
-        ($t:ty) => {
-            match reduce {
-                ReduceOp::Sum => {
-                    |s, d| blocks(s, d, <$t>::from_ne_bytes, <$t>::to_ne_bytes, |a, b| a + b)
-                }
-                ReduceOp::Prod => {
-                    |s, d| blocks(s, d, <$t>::from_ne_bytes, <$t>::to_ne_bytes, |a, b| a * b)
-                }
-                ReduceOp::Min => {
-                    |s, d| blocks(s, d, <$t>::from_ne_bytes, <$t>::to_ne_bytes, min_f32)
-                }
-                ReduceOp::Max => {
-                    |s, d| blocks(s, d, <$t>::from_ne_bytes, <$t>::to_ne_bytes, max_f32)
-                }
-            }
-        };
-    }
     match dtype {
         DType::I8 => integer!(i8),
         DType::I16 => integer!(i16),
@@ -86,8 +68,18 @@ pub(crate) fn kernel(dtype: DType, reduce: ReduceOp) -> Kernel {
         DType::U16 => integer!(u16),
         DType::U32 => integer!(u32),
         DType::U64 => integer!(u64),
-        DType::F16 => half!(f16),
-        DType::Bf16 => half!(bf16),
+        DType::F16 => match reduce {
+            ReduceOp::Sum => |s, d| blocks(s, d, |a, b| a + b),
+            ReduceOp::Prod => |s, d| blocks(s, d, |a, b| a * b),
+            ReduceOp::Min => |s, d| blocks(s, d, min_f32),
+            ReduceOp::Max => |s, d| blocks(s, d, max_f32),
+        },
+        DType::Bf16 => match reduce {
+            ReduceOp::Sum => |s, d| zip(s, d, read_bf16, write_bf16, |a, b| a + b),
+            ReduceOp::Prod => |s, d| zip(s, d, read_bf16, write_bf16, |a, b| a * b),
+            ReduceOp::Min => |s, d| zip(s, d, read_bf16, write_bf16, min_f32),
+            ReduceOp::Max => |s, d| zip(s, d, read_bf16, write_bf16, max_f32),
+        },
         DType::F32 => float!(f32, min_f32, max_f32),
         DType::F64 => float!(f64, min_f64, max_f64),
     }
@@ -106,22 +98,35 @@ fn zip<T, const N: usize>(
     }
 }
 
-/// Elements that are converted at once: what the conversion instructions of the machine like.
+/// A bf16 is the upper half of a binary32.
+fn read_bf16(bytes: [u8; 2]) -> f32 {
+    f32::from_bits(u32::from(u16::from_ne_bytes(bytes)) << 16)
+}
+
+/// Rounds to nearest, ties to even. Written without branches, so that many are done at once.
+fn write_bf16(value: f32) -> [u8; 2] {
+    let bits = value.to_bits();
+    let tie = bits >> 16 & 1;
+    // No carry out of the top: only bits of a NaN are that high, and those are not rounded.
+    let rounded = bits.wrapping_add(0x7FFF + tie) >> 16;
+    let half = if value.is_nan() {
+        QUIET_NAN_BF16
+    } else {
+        rounded
+    };
+    (half as u16).to_ne_bytes()
+}
+
+const QUIET_NAN_BF16: u32 = 0x7FC0;
+
+/// Elements of f16 that are converted at once: what the instructions for it like.
 const BLOCK: usize = 64;
 
-fn blocks<T: Copy + Default>(
-    src: &[u8],
-    dst: &mut [u8],
-    read: impl Fn([u8; 2]) -> T,
-    write: impl Fn(T) -> [u8; 2],
-    combine: impl Fn(f32, f32) -> f32,
-) where
-    [T]: HalfFloatSliceExt,
-{
+fn blocks(src: &[u8], dst: &mut [u8], combine: impl Fn(f32, f32) -> f32) {
     let load = |bytes: &[[u8; 2]]| {
-        let mut halves = [T::default(); BLOCK];
+        let mut halves = [f16::ZERO; BLOCK];
         for (half, bytes) in halves.iter_mut().zip(bytes) {
-            *half = read(*bytes);
+            *half = f16::from_ne_bytes(*bytes);
         }
         let mut singles = [0.0; BLOCK];
         halves.convert_to_f32_slice(&mut singles);
@@ -133,10 +138,10 @@ fn blocks<T: Copy + Default>(
         for (a, b) in a.iter_mut().zip(b) {
             *a = combine(*a, b);
         }
-        let mut halves = [T::default(); BLOCK];
+        let mut halves = [f16::ZERO; BLOCK];
         halves.convert_from_f32_slice(&a);
         for (d, half) in d.iter_mut().zip(halves) {
-            *d = write(half);
+            *d = half.to_ne_bytes();
         }
     }
 }
@@ -221,23 +226,50 @@ mod tests {
         assert_eq!(i16::from_ne_bytes(dst), -5);
     }
 
-    /// All pairs of a spread of half-precision values against scalar arithmetic, at lengths that are
-    /// no multiple of a block.
-    #[test]
-    fn halves_round_once() {
-        let values: Vec<f16> = (0..=u16::MAX)
+    /// A spread of half-precision values, infinities and NaN among them.
+    fn spread() -> impl Iterator<Item = u16> + Clone {
+        (0..=u16::MAX)
             .step_by(613)
-            .map(f16::from_bits)
-            .filter(|v| v.is_finite())
-            .collect();
-        for &b in &values {
-            let src: Vec<u8> = values.iter().flat_map(|_| b.to_ne_bytes()).collect();
-            let mut dst: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
-            kernel(DType::F16, ReduceOp::Sum)(&src, &mut dst);
-            for (got, a) in dst.as_chunks().0.iter().zip(&values) {
-                let exact = f16::from_f64(a.to_f64() + b.to_f64());
-                assert_eq!(f16::from_ne_bytes(*got), exact, "{a} + {b}");
+            .chain([0x7C00, 0xFC00, 0x7E00, 0x7F80, 0xFF80, 0x8000])
+    }
+
+    /// All pairs of the spread against arithmetic in double precision, rounded once; at a length
+    /// that is no multiple of a block.
+    fn check_halves(dtype: DType, read: impl Fn(u16) -> f64, write: impl Fn(f64) -> u16) {
+        for (reduce, exact) in [
+            (ReduceOp::Sum, (|a, b| a + b) as fn(f64, f64) -> f64),
+            (ReduceOp::Prod, |a, b| a * b),
+        ] {
+            for b in spread() {
+                let src: Vec<u8> = spread().flat_map(|_| b.to_ne_bytes()).collect();
+                let mut dst: Vec<u8> = spread().flat_map(u16::to_ne_bytes).collect();
+                kernel(dtype, reduce)(&src, &mut dst);
+                for (got, a) in dst.as_chunks().0.iter().zip(spread()) {
+                    let (a, b, got) = (read(a), read(b), u16::from_ne_bytes(*got));
+                    let expected = exact(a, b);
+                    let same = got == write(expected) || (read(got).is_nan() && expected.is_nan());
+                    assert!(
+                        same,
+                        "{dtype} {reduce} {a} {b}: {} not {expected}",
+                        read(got)
+                    );
+                }
             }
         }
+    }
+
+    #[test]
+    fn halves_round_once() {
+        use half::bf16;
+        check_halves(
+            DType::F16,
+            |h| f16::from_bits(h).to_f64(),
+            |v| f16::from_f64(v).to_bits(),
+        );
+        check_halves(
+            DType::Bf16,
+            |h| bf16::from_bits(h).to_f64(),
+            |v| bf16::from_f64(v).to_bits(),
+        );
     }
 }

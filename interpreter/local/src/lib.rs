@@ -16,4 +16,4 @@ pub use error::{Blocked, Fault, LoadError, LocalError, RunError};
 pub use machine::Machine;
 pub use memory::{Bytes, OutOfMemory};
 pub use run::{Order, Scratch};
-pub use trial::{CAPABILITIES, Options, Outcome, StageReport, plan, run};
+pub use trial::{CAPABILITIES, LOOP_BYTES, Options, Outcome, StageReport, plan, run};

@@ -19,6 +19,12 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     remote_output: true,
 };
 
+/// Bytes of the CCL buffer that are used at once unless the request says otherwise: what two ranks
+/// exchange then stays in a core's cache. Measured with the `allgather_speed` example on two cores
+/// with 2 MiB of second-level cache each: between 1 and 4 MiB it makes no difference; everything at
+/// once takes up to 1.6 times as long.
+pub const LOOP_BYTES: u64 = 2 << 20;
+
 /// How to try an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -110,6 +116,10 @@ pub fn run(
     options: &Options,
 ) -> Result<Outcome, LocalError> {
     let ranks = matched.ranks();
+    let request = &Request {
+        loop_bytes: request.loop_bytes.or(Some(LOOP_BYTES)),
+        ..*request
+    };
     let executor = Executor::new(tree, matched, planners, request)?;
     let programs = plan(&executor, ranks)?;
     let machine = Machine::new(&programs)?;

@@ -1,13 +1,11 @@
 //! The executor's own account of ownership against the symbolic contract of the checker.
 
-mod common;
-
+use crate::common::{Levels, flat, grid, parse, planners, random_case};
 use coll_cluster::{Matched, Rank};
 use coll_executor::{Executor, Request};
 use coll_lang::contract::{self, Problem, ProblemKind, States};
 use coll_lang::library::TreeIx;
 use coll_lang::words::{DType, Operation, ReduceOp, StateWord};
-use common::{flat, grid, parse, planners, random_case};
 use proptest::prelude::*;
 
 fn request(op: Operation) -> Request {
@@ -32,7 +30,7 @@ fn numbers(groups: Vec<Vec<Rank>>) -> Vec<Vec<u32>> {
 /// The walk of HCCL's four-level all-gather, N = 32, (4,2,2,2), seen from rank 13.
 #[test]
 fn four_level_all_gather() {
-    let levels: common::Levels<'_> = &[&[0], &[1], &[2], &[3]];
+    let levels: Levels<'_> = &[&[0], &[1], &[2], &[3]];
     let tree = flat(
         &parse("seq(ag.mesh@3, ag.nhr@2, ag.nhr@1, ag.mesh@0)"),
         levels,
@@ -63,7 +61,7 @@ fn four_level_all_gather() {
 /// The two-shot all-reduce of the RFC on four ranks: all, own, all.
 #[test]
 fn two_shot_all_reduce() {
-    let levels: common::Levels<'_> = &[&[0]];
+    let levels: Levels<'_> = &[&[0]];
     let tree = flat(&parse("seq(rs.mesh@0, ag.mesh@0)"), levels, 1);
     let (matched, planners) = (grid(&[4], levels), planners());
     let executor =

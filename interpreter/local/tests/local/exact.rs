@@ -1,14 +1,11 @@
 //! Every element of every rank, against the reference.
 
-#[path = "../../executor/tests/common/mod.rs"]
-mod common;
-
+use crate::common::{self, Levels, flat, grid, parse, planners, random_case};
 use coll_cluster::Matched;
 use coll_executor::Request;
 use coll_lang::library::FlatTree;
 use coll_lang::words::{DType, Operation, ReduceOp};
 use coll_local::{Options, Order, Outcome, run};
-use common::{Levels, flat, grid, parse, planners, random_case};
 use proptest::prelude::*;
 
 fn request(op: Operation, count: u64, dtype: DType, reduce: ReduceOp) -> Request {
@@ -107,6 +104,7 @@ fn large_counts_in_many_loops() {
     let tree = flat(&parse(TREES[0].1[0]), EACH, 4);
     let all_gather = Request {
         ccl_bytes: 8 << 20,
+        loop_bytes: Some(8 << 20),
         ..request(Operation::AllGather, 100_000, DType::F32, ReduceOp::Sum)
     };
     // The example of HCCL: 65,536 elements and then 34,464.
