@@ -37,6 +37,8 @@ impl ModuleChecker<'_, '_> {
         };
         let mut seen = Seen::default();
         let mut broken = !item.parsed.is_sound();
+        let mut net_number = 0;
+        let incomplete = ast.body.iter().any(|s| matches!(s, ClusterStmt::Error(_)));
         for stmt in &ast.body {
             match stmt {
                 ClusterStmt::Device(name) => {
@@ -44,10 +46,15 @@ impl ModuleChecker<'_, '_> {
                     self.once(&mut seen, "the device", place);
                     spec.device = Some(name.text.clone());
                 }
-                ClusterStmt::Net(net) => match self.net(item.id, net, spec.nets.len() as u64) {
-                    Some(net) => spec.nets.push(net),
-                    None => broken = true,
-                },
+                ClusterStmt::Net(net) => {
+                    // Where a statement did not parse, it may have been a net.
+                    let expected = (!incomplete).then_some(net_number);
+                    net_number += 1;
+                    match self.net(item.id, net, expected) {
+                        Some(net) => spec.nets.push(net),
+                        None => broken = true,
+                    }
+                }
                 ClusterStmt::Memory(memory) => self.memory(item.id, memory, &mut spec, &mut seen),
                 ClusterStmt::Fact { name, value } => {
                     self.declared_fact(item.id, name, value, &mut spec, &mut seen);
@@ -78,10 +85,10 @@ impl ModuleChecker<'_, '_> {
         }
     }
 
-    fn net(&mut self, item: ItemId, net: &Net, expected: u64) -> Option<NetSpec> {
+    fn net(&mut self, item: ItemId, net: &Net, expected: Option<u64>) -> Option<NetSpec> {
         let known = self.diagnostics.len();
         let index = self.whole(item, &net.index, "the number of a net", "net 0", 0);
-        if let Some(index) = index.filter(|&i| i != expected) {
+        if let (Some(index), Some(expected)) = (index, expected.filter(|&e| index != Some(e))) {
             let message = format!("this is net {index}, where net {expected} has to stand");
             let place = Self::place(item, net.index.span);
             self.report(

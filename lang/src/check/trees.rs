@@ -117,7 +117,8 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
         }
         let mut builder = Builder::new(self, None, None, item.id);
         builder.expand = false;
-        builder.node(&ast.tree, &mut env, false);
+        // Whether a loop can stand outermost shows where the tree is called.
+        builder.node(&ast.tree, &mut env, true);
         self.diagnostics.len() == known && item.parsed.is_sound()
     }
 

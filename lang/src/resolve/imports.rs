@@ -5,7 +5,7 @@ use super::names::{Import, Lookup, Names, SymbolKind, Symbols, Target};
 use super::report::Reporter;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library::ModuleId;
-use crate::source::Place;
+use crate::source::{ItemId, Place};
 use crate::syntax::ast::{ItemKind, Name, Use};
 use rayon::prelude::*;
 use smol_str::SmolStr;
@@ -93,25 +93,16 @@ impl Binder<'_> {
     fn bind(&mut self, item: u32, path: &[Name], bound: &Name) {
         let id = self.workspace.items[item as usize].id;
         let library = self.names.module(self.module).library;
+        if let [only] = path {
+            if self.names.libraries.iter().any(|l| l.name == only.text) {
+                self.diagnostics.push(library_alone(id, only));
+                return;
+            }
+        }
         let found = self.names.look_up_path(library, None, path);
         let found = self.names.visible_from(self.module, found);
         let target = match &found {
             Lookup::Symbols { found, .. } => Target::Symbols(found.clone()),
-            Lookup::Module(_) if path.len() == 1 && path[0].text == bound.text => {
-                let place = Place {
-                    item: id,
-                    span: path[0].span,
-                };
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        codes::E0204,
-                        place,
-                        format!("`{}` is a library, and its name is in scope as it is", bound.text),
-                    )
-                    .help(format!("name what you need of it: `use {}.NAME;`", bound.text)),
-                );
-                Target::Broken
-            }
             Lookup::Module(module) => Target::Module(*module),
             Lookup::Broken => Target::Broken,
             _ => {
@@ -130,6 +121,17 @@ impl Binder<'_> {
             target,
         });
     }
+}
+
+/// An import of a library's name, which is in scope anyway.
+fn library_alone(item: ItemId, name: &Name) -> Diagnostic {
+    let place = Place {
+        item,
+        span: name.span,
+    };
+    let message = format!("`{}` is a library, and its name is in scope as it is", name.text);
+    Diagnostic::new(codes::E0204, place, message)
+        .help(format!("name what you need of it: `use {}.MODULE.NAME;`", name.text))
 }
 
 /// Reports imports that bind a name which the file binds otherwise, and own templates that stand

@@ -46,20 +46,23 @@ impl Compiler<'_, '_> {
                 _ => self.arity(name, "two numbers", args.len(), place),
             },
             "abs" => {
+                let start = self.here();
                 let dimension = match args {
                     [arg] => self.number(arg, env)?,
                     _ => return self.arity(name, "one number", args.len(), place),
                 };
-                self.emit(Op::Function(Function::Abs), place);
+                self.emit_function(Function::Abs, start, place)?;
                 Ok(Type::Number(dimension))
             }
-            "ceil_log2" => self.function(Op::Function(Function::CeilLog2), name, args, place, env),
-            "floor_log2" => {
-                self.function(Op::Function(Function::FloorLog2), name, args, place, env)
-            }
-            "log2" => self.function(Op::Function(Function::Log2), name, args, place, env),
+            "ceil_log2" => self.function(Function::CeilLog2, name, args, place, env),
+            "floor_log2" => self.function(Function::FloorLog2, name, args, place, env),
+            "log2" => self.function(Function::Log2, name, args, place, env),
             "is_power_of_two" => {
-                self.function(Op::IsPowerOfTwo, name, args, place, env)?;
+                let [arg] = args else {
+                    return self.arity(name, "one count", args.len(), place);
+                };
+                self.count(arg, env)?;
+                self.emit(Op::IsPowerOfTwo, place);
                 Ok(Type::Bool)
             }
             text => self.unknown_function(text, callee, place, env),
@@ -120,7 +123,7 @@ impl Compiler<'_, '_> {
 
     fn function(
         &mut self,
-        op: Op,
+        function: Function,
         name: &Name,
         args: &[Expr],
         place: Place,
@@ -129,8 +132,9 @@ impl Compiler<'_, '_> {
         let [arg] = args else {
             return self.arity(name, "one count", args.len(), place);
         };
+        let start = self.here();
         self.count(arg, env)?;
-        self.emit(op, place);
+        self.emit_function(function, start, place)?;
         Ok(Type::COUNT)
     }
 
@@ -150,13 +154,13 @@ impl Compiler<'_, '_> {
                 None => self.arity(name, "two or more numbers, or `sizes(net k)`", 1, place),
             },
             [first, rest @ ..] if !rest.is_empty() => {
-                let mut dimension = self.number(first, env)?;
+                let start = self.here();
+                let dimension = self.number(first, env)?;
                 for arg in rest {
-                    let next = self.number(arg, env)?;
-                    let (expected, found) = (Type::Number(dimension), Type::Number(next));
-                    self.expect_type(&expected, &found, env.place(arg.span))?;
-                    self.emit(Op::Arithmetic(op), place);
-                    dimension = op.dimension(dimension, next);
+                    let between = self.here();
+                    let next = Type::Number(self.number(arg, env)?);
+                    self.expect_type(&Type::Number(dimension), &next, env.place(arg.span))?;
+                    self.emit_arithmetic(op, start, between, place)?;
                 }
                 Ok(Type::Number(dimension))
             }

@@ -8,7 +8,7 @@ pub(in crate::check) use functions::{is_built_in, is_function};
 use super::context::Context;
 use super::facts::{Fact, NoFacts};
 use super::guard::{Comparison, EvalError, Guard, Op};
-use super::value::{Arithmetic, Function, Type, Value, Vocabulary};
+use super::value::{Arithmetic, ArithmeticError, Function, Type, Value, Vocabulary};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library::{LevelRef, ModuleId};
 use crate::resolve::{Lookup, Ops, Reporter, SymbolKind};
@@ -16,7 +16,7 @@ use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{
     BinaryOp, Expr, ExprKind, Name, UnaryOp,
 };
-use coll_grammar::number::Dimension;
+use coll_grammar::number::{Dimension, Quantity};
 use coll_grammar::words::Operation;
 use smol_str::SmolStr;
 
@@ -281,13 +281,15 @@ impl Compiler<'_, '_> {
                 Ok(Type::Bool)
             }
             UnaryOp::Neg => {
+                let start = self.here();
                 let dimension = self.number(operand, env)?;
-                self.emit(Op::Function(Function::Neg), place);
+                self.emit_function(Function::Neg, start, place)?;
                 Ok(Type::Number(dimension))
             }
             UnaryOp::Complement => {
+                let start = self.here();
                 self.count(operand, env)?;
-                self.emit(Op::Function(Function::Complement), place);
+                self.emit_function(Function::Complement, start, place)?;
                 Ok(Type::COUNT)
             }
         }
@@ -336,7 +338,10 @@ impl Compiler<'_, '_> {
         env: &Env<'_>,
     ) -> Typed {
         use Arithmetic as A;
-        let (a, b) = (self.number(left, env)?, self.number(right, env)?);
+        let start = self.here();
+        let a = self.number(left, env)?;
+        let between = self.here();
+        let b = self.number(right, env)?;
         let fits = match op {
             A::Mul | A::Div => true,
             A::Add | A::Sub | A::Min | A::Max => a == b,
@@ -359,8 +364,68 @@ impl Compiler<'_, '_> {
                     .help("numbers are written with their units: `64 KiB`, `56 GB/s`, `1.5 us`"),
             );
         }
-        self.emit(Op::Arithmetic(op), place);
+        self.emit_arithmetic(op, start, between, place)?;
         Ok(Type::Number(op.dimension(a, b)))
+    }
+
+    /// Applies an operator to two operands, of which the first begins at operation `start` and the
+    /// second at `between`; at once if both are constants.
+    fn emit_arithmetic(
+        &mut self,
+        op: Arithmetic,
+        start: u32,
+        between: u32,
+        place: Place,
+    ) -> Result<(), Failed> {
+        let single = between == start + 1 && self.here() == between + 1;
+        let operands = match self.guard.ops.as_slice() {
+            [.., Op::Push(Value::Number(a)), Op::Push(Value::Number(b))] if single => Some((*a, *b)),
+            _ => None,
+        };
+        let Some((a, b)) = operands else {
+            self.emit(Op::Arithmetic(op), place);
+            return Ok(());
+        };
+        let value = op.apply(a, b);
+        self.replace_constant(start, value, place)
+    }
+
+    /// Applies a function to the operand that begins at operation `start`; at once if it is a
+    /// constant.
+    fn emit_function(
+        &mut self,
+        function: Function,
+        start: u32,
+        place: Place,
+    ) -> Result<(), Failed> {
+        match self.guard.ops.last() {
+            Some(Op::Push(Value::Number(a))) if self.here() == start + 1 => {
+                let value = function.apply(*a);
+                self.replace_constant(start, value, place)
+            }
+            _ => {
+                self.emit(Op::Function(function), place);
+                Ok(())
+            }
+        }
+    }
+
+    /// Replaces everything from operation `start` by a constant.
+    fn replace_constant(
+        &mut self,
+        start: u32,
+        value: Result<Quantity, ArithmeticError>,
+        place: Place,
+    ) -> Result<(), Failed> {
+        match value {
+            Ok(value) => {
+                self.guard.ops.truncate(start as usize);
+                self.guard.places.truncate(start as usize);
+                self.emit(Op::Push(Value::Number(value)), place);
+                Ok(())
+            }
+            Err(error) => self.fail(Diagnostic::new(codes::E0505, place, error.to_string())),
+        }
     }
 
     fn logic(
