@@ -95,6 +95,14 @@ pub struct Split {
     pub problems: Vec<(LexProblem, Range<usize>)>,
 }
 
+impl Split {
+    /// The deepest nesting of brackets and trees in any chunk that may be parsed.
+    pub fn deepest(&self) -> usize {
+        let may_be_parsed = self.chunks.iter().filter(|c| !c.too_deep);
+        may_be_parsed.map(|c| c.depth).max().unwrap_or(0)
+    }
+}
+
 /// Cuts `text` into items.
 pub fn split(text: &str) -> Split {
     if text.len() > MAX_FILE_BYTES {
@@ -298,14 +306,17 @@ impl<'a> Splitter<'a> {
     /// Takes one token; false where a closing brace has no partner.
     fn token(&mut self, token: Token) -> bool {
         let mut balanced = true;
-        let tree_word = std::mem::take(&mut self.tree_word);
+        // `<` follows; where it is left out, what follows is a list of children all the same.
+        let opens_tree = std::mem::take(&mut self.tree_word);
+        if opens_tree {
+            self.open(b'<', token);
+        }
         if token.lexeme == Lexeme::Word {
             self.word(token);
         }
         let ending = self.current(token).ending;
         match token.lexeme {
             Lexeme::Open(kind) => self.open(kind, token),
-            Lexeme::Less if tree_word => self.open(b'<', token),
             Lexeme::Greater if self.top() == Some(b'<') => {
                 self.stack.pop();
             }

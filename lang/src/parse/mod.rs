@@ -96,19 +96,26 @@ pub fn parse_file(text: &str) -> ParsedFile {
 /// the items of this text.
 pub fn parse_file_cached(text: &str, cache: &mut ItemCache) -> ParsedFile {
     let split = split::split(text);
-    let deepest = split.chunks.iter().map(|c| c.depth).max().unwrap_or(0);
-    let mut parse = || parse_chunks(text, &split, cache);
-    if deepest <= DEEP_NESTING {
-        return parse();
+    let parse = || parse_split(text, &split, cache);
+    with_stack(split.deepest(), parse).unwrap_or_else(|| {
+        let message = "the file is nested too deeply for the memory that is left";
+        ParsedFile {
+            errors: vec![SyntaxError::new(codes::E0105, Span::default(), message)],
+            ..ParsedFile::default()
+        }
+    })
+}
+
+/// Runs `work` with enough stack for text that is nested `depth` deep; none if there is no memory.
+pub(crate) fn with_stack<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
+    if depth <= DEEP_NESTING {
+        return Some(work());
     }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(DEEP_STACK_BYTES);
-        match thread.spawn_scoped(scope, parse) {
-            Ok(handle) => handle
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => no_stack(),
-        }
+        let handle = thread.spawn_scoped(scope, work).ok()?;
+        let done = handle.join();
+        Some(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
@@ -124,19 +131,12 @@ pub fn parse_item(text: &str) -> ParsedItem {
     broken_item(text, None, at(&(0..end)), vec![error])
 }
 
-fn no_stack() -> ParsedFile {
-    let message = "the file is nested too deeply for the memory that is left";
-    ParsedFile {
-        errors: vec![SyntaxError::new(codes::E0105, Span::default(), message)],
-        ..ParsedFile::default()
-    }
-}
-
 fn at(range: &Range<usize>) -> Span {
     Span::new(range.start as u32, range.end as u32)
 }
 
-fn parse_chunks(text: &str, split: &Split, cache: &mut ItemCache) -> ParsedFile {
+/// Parses a text that is cut into items.
+pub(crate) fn parse_split(text: &str, split: &Split, cache: &mut ItemCache) -> ParsedFile {
     set_call_limit();
     let mut file = ParsedFile {
         items: Vec::with_capacity(split.chunks.len()),
@@ -307,7 +307,9 @@ impl Source<'_> {
         if unclosed {
             // Where it is not closed has been found by the look of the text.
             builder.errors.retain(|e| e.code != codes::E0107);
-        } else if let Some(place) = builder.trailing {
+        } else if let Some(place) = builder.trailing
+            && builder.errors.is_empty()
+        {
             builder.report(lexical::trailing(place));
         }
         self.finish(item, builder.errors)

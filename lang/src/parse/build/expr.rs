@@ -121,8 +121,9 @@ impl<'a> Builder<'a> {
     }
 
     fn built(&mut self, pair: Pair<'_, Rule>) -> Option<Built> {
-        let mut parts = Parts::new(pair.clone());
-        match pair.as_rule() {
+        let form = pair.as_rule();
+        let mut parts = Parts::new(pair);
+        match form {
             Rule::operand | Rule::weight_operand => {
                 let mut waiting = Vec::new();
                 let operand = self.operand(&mut parts, &mut waiting)?;

@@ -29,10 +29,10 @@ impl Builder<'_> {
         let span = self.span(&pair);
         let docs = self.docs_above(span.start);
         self.inside(pair, |b, parts| {
-            let mut allow = Vec::new();
-            while let Some(pair) = b.take(parts, Rule::attribute) {
-                allow.extend(b.inside(pair, Self::names)?);
-            }
+            let allow = match b.take(parts, Rule::attribute) {
+                Some(pair) => b.inside(pair, Self::names)?,
+                None => Vec::new(),
+            };
             Some(Item {
                 docs,
                 allow,
