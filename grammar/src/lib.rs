@@ -5,6 +5,7 @@
 //! reads literals with units, and [`split`] cuts a file into items before anything is parsed.
 
 pub mod number;
+mod scan;
 pub mod split;
 pub mod words;
 

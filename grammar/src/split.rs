@@ -1,1 +1,562 @@
 //! Cuts a file into items, before anything is parsed.
+//!
+//! One linear pass by hand: it knows strings, comments, brackets and the words that open an item,
+//! and finds what only the whole text shows (limits, comments and braces that are not closed). A
+//! second pass runs only where braces do not balance: then the left margin says where items begin.
+
+use crate::scan::{CommentFault, Lexeme, Scanner, Token};
+use crate::words::{ITEM_KEYWORDS, MARGIN_KEYWORDS};
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use crate::scan::{CommentKind, MAX_COMMENT_DEPTH};
+
+/// Files may be this long, in bytes.
+pub const MAX_FILE_BYTES: usize = 16 << 20;
+/// Brackets may be nested this deeply.
+pub const MAX_BRACKET_DEPTH: usize = 256;
+/// `sequence <`, `parallel <` and `omnipipe <` may be nested this deeply.
+pub const MAX_TREE_DEPTH: usize = 64;
+/// What is reported of one file before the rest is left unsaid.
+const MAX_PROBLEMS: usize = 100;
+
+const TREE_KEYWORDS: [&str; 3] = ["sequence", "parallel", "omnipipe"];
+const PREFIX_KEYWORDS: [&str; 3] = ["allow", "private", "extern"];
+
+/// A comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Comment {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte; the end of the line is not part of the comment.
+    pub end: u32,
+    /// Its form.
+    pub kind: CommentKind,
+}
+
+/// The text of one item, or text that is no item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// With the documentation and comments above and a comment behind on the last line.
+    pub range: Range<usize>,
+    /// From the first word to the last token.
+    pub code: Range<usize>,
+    /// Its comments, as indices of [`Split::comments`].
+    pub comments: Range<usize>,
+    /// The item keyword behind `allow(…)` and `private`; none for text that is no item.
+    pub keyword: Option<&'static str>,
+    /// The deepest nesting of brackets and trees.
+    pub depth: usize,
+    /// Whether it is nested more deeply than the language allows and must not be parsed.
+    pub too_deep: bool,
+}
+
+/// What is wrong with a text, whatever its grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LexProblem {
+    /// The file is longer than [`MAX_FILE_BYTES`].
+    FileTooLarge,
+    /// A control character, or one that reverses the direction of text.
+    ControlCharacter(char),
+    /// A carriage return without a newline.
+    LoneCarriageReturn,
+    /// Brackets nested deeper than [`MAX_BRACKET_DEPTH`].
+    BracketsTooDeep,
+    /// Trees nested deeper than [`MAX_TREE_DEPTH`].
+    TreesTooDeep,
+    /// Comments nested deeper than [`MAX_COMMENT_DEPTH`].
+    CommentsTooDeep,
+    /// A block comment without its end.
+    UnclosedComment,
+    /// A string without its closing quote on the line.
+    UnclosedString,
+    /// A brace without its partner.
+    UnclosedBrace,
+    /// A closing brace without its partner.
+    ExtraBrace,
+    /// `//!` below the first item.
+    StrayModuleDocs,
+}
+
+/// A file cut into items.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// The items and stray texts in order. They do not overlap; between them is white space only.
+    pub chunks: Vec<Chunk>,
+    /// From the first byte to the end of the last `//!` line above all items.
+    pub header: Option<Range<usize>>,
+    /// All comments in order.
+    pub comments: Vec<Comment>,
+    /// How many comments belong to the header.
+    pub header_comments: usize,
+    /// The comments behind the last chunk, as indices of `comments`.
+    pub tail_comments: Range<usize>,
+    /// What is wrong, by place.
+    pub problems: Vec<(LexProblem, Range<usize>)>,
+}
+
+impl Split {
+    /// The deepest nesting of brackets and trees in any chunk that may be parsed.
+    pub fn deepest(&self) -> usize {
+        let may_be_parsed = self.chunks.iter().filter(|c| !c.too_deep);
+        may_be_parsed.map(|c| c.depth).max().unwrap_or(0)
+    }
+}
+
+/// Cuts `text` into items.
+pub fn split(text: &str) -> Split {
+    if text.len() > MAX_FILE_BYTES {
+        return Split {
+            problems: vec![(LexProblem::FileTooLarge, 0..0)],
+            ..Split::default()
+        };
+    }
+    let mut splitter = Splitter::new(text, false);
+    if !splitter.run() {
+        splitter = Splitter::new(text, true);
+        splitter.run();
+    }
+    let mut split = splitter.out;
+    find_control_characters(text, &mut split.problems);
+    split.problems.sort_by_key(|(_, at)| (at.start, at.end));
+    split.problems.truncate(MAX_PROBLEMS);
+    split
+}
+
+/// `text`, which begins at byte `offset` of its file, with spaces in place of `comments`.
+pub fn blank_comments<'a>(text: &'a str, offset: usize, comments: &[Comment]) -> Cow<'a, str> {
+    let inside = |c: &&Comment| {
+        c.start as usize >= offset && (c.end as usize).saturating_sub(offset) <= text.len()
+    };
+    let mut comments = comments.iter().filter(inside).peekable();
+    if comments.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut blanked = String::with_capacity(text.len());
+    for comment in comments {
+        let (start, end) = (
+            comment.start as usize - offset,
+            comment.end as usize - offset,
+        );
+        blanked.push_str(&text[blanked.len()..start]);
+        blanked.extend(text[start..end].bytes().map(|_| ' '));
+    }
+    blanked.push_str(&text[blanked.len()..]);
+    Cow::Owned(blanked)
+}
+
+/// Reports control characters other than tab, newline and the carriage return before a newline, and
+/// those that make text run the other way, so that what is read is what is compiled.
+fn find_control_characters(text: &str, problems: &mut Vec<(LexProblem, Range<usize>)>) {
+    let bytes = text.as_bytes();
+    let suspicious = |b: u8| (b < b' ' && b != b'\t' && b != b'\n') || b >= 0x7F;
+    let mut at = 0;
+    let limit = problems.len() + MAX_PROBLEMS;
+    while let Some(ahead) = bytes[at..].iter().position(|&b| suspicious(b)) {
+        at += ahead;
+        let Some(c) = text[at..].chars().next() else {
+            return;
+        };
+        let end = at + c.len_utf8();
+        let problem = match c {
+            '\r' if bytes.get(end) == Some(&b'\n') => None,
+            '\r' => Some(LexProblem::LoneCarriageReturn),
+            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {
+                Some(LexProblem::ControlCharacter(c))
+            }
+            c if c.is_control() => Some(LexProblem::ControlCharacter(c)),
+            _ => None,
+        };
+        problems.extend(problem.map(|p| (p, at..end)));
+        if problems.len() >= limit {
+            return;
+        }
+        at = end;
+    }
+}
+
+/// How an item ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// With `;`.
+    Semi,
+    /// With the closing brace of its block.
+    Block,
+    /// As a block, unless `=` comes first.
+    Either,
+    /// With the next item.
+    Never,
+}
+
+fn ending(keyword: &str) -> Ending {
+    match keyword {
+        "cluster" | "cost" | "curve" | "select" | "test" | "topology" => Ending::Block,
+        "algorithm" | "template" => Ending::Either,
+        _ => Ending::Semi,
+    }
+}
+
+/// A bracket or tree that is open.
+#[derive(Clone, Copy)]
+struct Open {
+    kind: u8,
+    at: usize,
+    line_indent: usize,
+}
+
+/// The chunk that is being read.
+struct Current {
+    start: usize,
+    code: Range<usize>,
+    first_comment: usize,
+    keyword: Option<&'static str>,
+    ending: Ending,
+    /// Behind `allow`, `private` or `extern`: the next item keyword belongs to this item.
+    behind_prefix: bool,
+    depth: usize,
+    too_deep: bool,
+    /// Whether a line of it stands further in than the margin.
+    indented: bool,
+    /// An opening brace that a brace further out seems to have closed.
+    suspect_open: Option<usize>,
+    /// A closing brace that stands further in than what it closed.
+    suspect_close: Option<usize>,
+    extra: Option<usize>,
+}
+
+struct Splitter<'a> {
+    text: &'a str,
+    /// Whether the left margin decides where items begin, because braces do not.
+    margin: bool,
+    stack: Vec<Open>,
+    brackets: usize,
+    braces: usize,
+    tree_word: bool,
+    current: Option<Current>,
+    /// End of the code of the last chunk that is complete.
+    out: Split,
+}
+
+impl<'a> Splitter<'a> {
+    fn new(text: &'a str, margin: bool) -> Self {
+        Self {
+            text,
+            margin,
+            stack: Vec::new(),
+            brackets: 0,
+            braces: 0,
+            tree_word: false,
+            current: None,
+            out: Split::default(),
+        }
+    }
+
+    /// Reads the whole text. False, at once, when braces do not balance and nobody has said that the
+    /// margin decides.
+    fn run(&mut self) -> bool {
+        let bom = self.text.len() - self.text.trim_start_matches('\u{FEFF}').len();
+        // One mark of the byte order is allowed; a second one is text.
+        let from = bom.min('\u{FEFF}'.len_utf8());
+        for token in Scanner::new(self.text, from) {
+            if let Lexeme::Comment(kind, fault) = token.lexeme {
+                self.comment(token, kind, fault);
+                continue;
+            }
+            if !self.token(token) && !self.margin {
+                return false;
+            }
+        }
+        if self.braces > 0 && !self.margin {
+            return false;
+        }
+        self.finish_current();
+        let tail = self.take_lead();
+        self.out.tail_comments = tail..self.out.comments.len();
+        true
+    }
+
+    fn problem(&mut self, problem: LexProblem, at: Range<usize>) {
+        if self.out.problems.len() < MAX_PROBLEMS {
+            self.out.problems.push((problem, at));
+        }
+    }
+
+    fn comment(&mut self, token: Token, kind: CommentKind, fault: Option<CommentFault>) {
+        let (start, end) = (token.start, token.end);
+        match fault {
+            Some(CommentFault::Unclosed) => {
+                self.problem(LexProblem::UnclosedComment, start..start + 2);
+            }
+            Some(CommentFault::TooDeep) => {
+                self.problem(LexProblem::CommentsTooDeep, start..start + 2);
+            }
+            None => {}
+        }
+        let code_began = self.current.is_some() || !self.out.chunks.is_empty();
+        if kind == CommentKind::ModuleDoc && code_began {
+            self.problem(LexProblem::StrayModuleDocs, start..end);
+        }
+        self.out.comments.push(Comment {
+            start: start as u32,
+            end: end as u32,
+            kind,
+        });
+    }
+
+    /// Takes one token; false where a closing brace has no partner.
+    fn token(&mut self, token: Token) -> bool {
+        let mut balanced = true;
+        // `<` follows; where it is left out, what follows is a list of children all the same.
+        let opens_tree = std::mem::take(&mut self.tree_word);
+        if opens_tree {
+            self.open(b'<', token);
+        }
+        if token.lexeme == Lexeme::Word {
+            self.word(token);
+        }
+        let ending = self.current(token).ending;
+        match token.lexeme {
+            Lexeme::Open(kind) => self.open(kind, token),
+            Lexeme::Greater if self.top() == Some(b'<') => {
+                self.stack.pop();
+            }
+            Lexeme::Close(b'}') => balanced = self.close_brace(token),
+            Lexeme::Close(kind) => self.close_bracket(kind),
+            Lexeme::Semi => self.close_left_open(),
+            Lexeme::Assign if self.stack.is_empty() && ending == Ending::Either => {
+                self.current(token).ending = Ending::Semi;
+            }
+            Lexeme::Str { closed: false } => {
+                self.problem(LexProblem::UnclosedString, token.start..token.end);
+            }
+            _ => {}
+        }
+        let ends = match token.lexeme {
+            Lexeme::Semi => ending != Ending::Never,
+            Lexeme::Close(b'}') => matches!(ending, Ending::Block | Ending::Either),
+            _ => false,
+        };
+        self.current(token).code.end = token.end;
+        if ends && self.stack.is_empty() && !self.margin {
+            self.finish_current();
+        }
+        balanced
+    }
+
+    /// Begins an item at an item keyword, where one can begin.
+    fn word(&mut self, token: Token) {
+        let word = &self.text[token.start..token.end];
+        self.tree_word = TREE_KEYWORDS.contains(&word);
+        let Ok(index) = ITEM_KEYWORDS.binary_search(&word) else {
+            return;
+        };
+        let keyword = ITEM_KEYWORDS[index];
+        let is_prefix = PREFIX_KEYWORDS.contains(&keyword);
+        if let Some(current) = &mut self.current
+            && current.behind_prefix
+            && self.brackets == 0
+        {
+            current.behind_prefix = is_prefix;
+            current.keyword = (keyword != "allow" && keyword != "private").then_some(keyword);
+            current.ending = ending(keyword);
+            return;
+        }
+        if !self.can_begin(token, keyword) {
+            return;
+        }
+        self.finish_current();
+        let current = self.current(token);
+        current.keyword = (keyword != "allow" && keyword != "private").then_some(keyword);
+        current.behind_prefix = is_prefix;
+        current.ending = ending(keyword);
+    }
+
+    fn can_begin(&self, token: Token, keyword: &str) -> bool {
+        let dotted = token.start > 0 && self.text.as_bytes()[token.start - 1] == b'.';
+        if dotted {
+            return false;
+        }
+        if !self.margin {
+            return self.brackets == 0;
+        }
+        let Some(current) = &self.current else {
+            return true;
+        };
+        let at_margin = token.first_on_line && token.line_indent == 0;
+        at_margin && (self.brackets == 0 || current.indented || MARGIN_KEYWORDS.contains(&keyword))
+    }
+
+    /// The chunk that `token` belongs to; a new one where there is none.
+    fn current(&mut self, token: Token) -> &mut Current {
+        let (out, text) = (&mut self.out, self.text);
+        let current = self.current.get_or_insert_with(|| {
+            let first_comment = lead_comment(out, text);
+            let start = out
+                .comments
+                .get(first_comment)
+                .map_or(token.start, |c| c.start as usize);
+            Current {
+                start,
+                code: token.start..token.end,
+                first_comment,
+                keyword: None,
+                ending: Ending::Never,
+                behind_prefix: false,
+                depth: 0,
+                too_deep: false,
+                indented: false,
+                suspect_open: None,
+                suspect_close: None,
+                extra: None,
+            }
+        });
+        current.indented |= token.line_indent > 0;
+        current
+    }
+
+    fn take_lead(&mut self) -> usize {
+        lead_comment(&mut self.out, self.text)
+    }
+
+    fn top(&self) -> Option<u8> {
+        self.stack.last().map(|open| open.kind)
+    }
+
+    fn open(&mut self, kind: u8, token: Token) {
+        self.stack.push(Open {
+            kind,
+            at: token.start,
+            line_indent: token.line_indent,
+        });
+        self.brackets += usize::from(kind != b'<');
+        self.braces += usize::from(kind == b'{');
+        let (brackets, trees) = (self.brackets, self.stack.len() - self.brackets);
+        let depth = self.stack.len();
+        let current = self.current(token);
+        current.depth = current.depth.max(depth);
+        let problem = if trees > MAX_TREE_DEPTH {
+            LexProblem::TreesTooDeep
+        } else if brackets > MAX_BRACKET_DEPTH {
+            LexProblem::BracketsTooDeep
+        } else {
+            return;
+        };
+        if !std::mem::replace(&mut current.too_deep, true) {
+            self.problem(problem, token.start..token.end);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Open> {
+        let open = self.stack.pop()?;
+        self.brackets -= usize::from(open.kind != b'<');
+        self.braces -= usize::from(open.kind == b'{');
+        Some(open)
+    }
+
+    /// Closes everything up to the innermost open brace. False when there is none.
+    fn close_brace(&mut self, token: Token) -> bool {
+        if self.braces == 0 {
+            self.current(token).extra.get_or_insert(token.start);
+            return false;
+        }
+        let mut open = self.pop();
+        while open.is_some_and(|o| o.kind != b'{') {
+            open = self.pop();
+        }
+        if let Some(open) = open
+            && token.first_on_line
+        {
+            let indent = token.line_indent;
+            let current = self.current(token);
+            if indent < open.line_indent {
+                current.suspect_open.get_or_insert(open.at);
+            } else if indent > open.line_indent {
+                current.suspect_close.get_or_insert(token.start);
+            }
+        }
+        true
+    }
+
+    /// Closes a `(` or `[` of the innermost brace; does nothing where there is none.
+    fn close_bracket(&mut self, kind: u8) {
+        let partner = if kind == b')' { b'(' } else { b'[' };
+        let inner = self.stack.iter().rev().take_while(|o| o.kind != b'{');
+        let Some(above) = inner.map(|o| o.kind).position(|k| k == partner) else {
+            return;
+        };
+        for _ in 0..=above {
+            self.pop();
+        }
+    }
+
+    /// At a `;`, which can stand inside no `(` or `[`.
+    fn close_left_open(&mut self) {
+        while matches!(self.top(), Some(b'(' | b'[')) {
+            self.pop();
+        }
+    }
+
+    /// Completes the chunk that is being read.
+    fn finish_current(&mut self) {
+        let Some(current) = self.current.take() else {
+            return;
+        };
+        let innermost = self.stack.iter().rev().find(|o| o.kind == b'{');
+        if let Some(open) = current.suspect_open.filter(|_| innermost.is_some()) {
+            self.problem(LexProblem::UnclosedBrace, open..open + 1);
+        } else if let Some(at) = innermost.map(|o| o.at) {
+            self.problem(LexProblem::UnclosedBrace, at..at + 1);
+        }
+        if let Some(extra) = current.extra {
+            let at = current.suspect_close.unwrap_or(extra);
+            self.problem(LexProblem::ExtraBrace, at..at + 1);
+        }
+        self.stack.clear();
+        (self.brackets, self.braces, self.tree_word) = (0, 0, false);
+        self.out.chunks.push(Chunk {
+            range: current.start..current.code.end,
+            code: current.code,
+            comments: current.first_comment..self.out.comments.len(),
+            keyword: current.keyword,
+            depth: current.depth,
+            too_deep: current.too_deep,
+        });
+    }
+}
+
+/// The first comment that does not belong to the last chunk (or to the header, when there is no chunk
+/// yet). The last chunk's range grows over the comments on its last line.
+fn lead_comment(out: &mut Split, text: &str) -> usize {
+    let Some(last) = out.chunks.last_mut() else {
+        let header = out
+            .comments
+            .iter()
+            .rposition(|c| c.kind == CommentKind::ModuleDoc);
+        if let Some(last) = header {
+            out.header = Some(0..out.comments[last].end as usize);
+            out.header_comments = last + 1;
+        }
+        return out.header_comments;
+    };
+    let mut index = out
+        .comments
+        .partition_point(|c| (c.start as usize) < last.code.end);
+    while let Some(comment) = out.comments.get(index) {
+        if !is_behind(text, last.range.end, comment) {
+            break;
+        }
+        last.range.end = comment.end as usize;
+        index += 1;
+    }
+    last.comments.end = index;
+    index
+}
+
+/// Whether `comment` stands on the line of the code that ends at `end`, with no code behind it.
+fn is_behind(text: &str, end: usize, comment: &Comment) -> bool {
+    if comment.kind == CommentKind::Doc || text[end..comment.start as usize].contains('\n') {
+        return false;
+    }
+    let rest = text[comment.end as usize..].trim_start_matches([' ', '\t', '\r']);
+    rest.is_empty() || rest.starts_with(['\n', '/'])
+}

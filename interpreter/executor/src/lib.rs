@@ -15,6 +15,7 @@ mod leaf;
 mod loops;
 mod op;
 mod request;
+mod prepare;
 mod script;
 
 pub use cut::{WeightError, Weights};
@@ -25,5 +26,6 @@ pub use loops::{Shape, per_slot, whole_vector};
 pub use op::{
     Addr, Buffer, Capabilities, Engine, Header, Op, OpKind, Origin, Program, Repeat, Segment,
 };
+pub use prepare::{PrepareError, Prepared, match_cluster, prepare};
 pub use request::{DEFAULT_CCL_BYTES, MAX_LOOP_SLOT_BYTES, Request, RequestError, UserSlots};
 pub use script::{Group, NodeGroups, Stage};

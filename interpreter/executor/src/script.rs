@@ -9,7 +9,7 @@ use crate::holding::Holding;
 use crate::op::Buffer;
 use coll_cluster::Matched;
 use coll_lang::contract::Dims;
-use coll_lang::library::{FlatKind, FlatTree, NodeId, TemplateId, TreeIx};
+use coll_lang::library::{FlatKind, FlatTree, NodeId, TemplateArg, TemplateId, TreeIx};
 use coll_lang::words::Operation;
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ pub struct Stage {
     /// Its template.
     pub template: TemplateId,
     /// The templates passed to it.
-    pub args: Vec<TemplateId>,
+    pub args: Vec<TemplateArg>,
     /// Its level.
     pub level: u32,
     /// The stream it runs on.

@@ -3,7 +3,7 @@
 use crate::native::Native;
 use crate::schedule::Schedule;
 use coll_lang::diagnostics::codes::{self, Code};
-use coll_lang::library::{Library, TemplateBody, TemplateId};
+use coll_lang::library::{Library, TemplateArg, TemplateBody, TemplateId};
 use coll_lang::words::Operation;
 use smol_str::SmolStr;
 
@@ -73,7 +73,7 @@ pub trait Planners {
     fn plan(
         &self,
         template: TemplateId,
-        args: &[TemplateId],
+        args: &[TemplateArg],
         task: Task,
     ) -> Result<Schedule, PlanError>;
 }
@@ -119,7 +119,7 @@ impl Planners for NativePlanners {
     fn plan(
         &self,
         template: TemplateId,
-        _args: &[TemplateId],
+        _args: &[TemplateArg],
         task: Task,
     ) -> Result<Schedule, PlanError> {
         let native = self.templates.get(template.index()).and_then(|t| t.1);

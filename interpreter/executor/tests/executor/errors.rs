@@ -6,7 +6,7 @@ use coll_executor::{
     Capabilities, ExecError, Executor, Program, Request, RequestError, WeightError,
 };
 use coll_lang::contract::Dims;
-use coll_lang::library::{NodeId, TemplateId};
+use coll_lang::library::{NodeId, TemplateArg, TemplateId};
 use coll_lang::words::{DType, Operation, ReduceOp};
 use coll_planner::{Dir, Place, PlanError, Planners, Schedule, ScheduleBuilder, Task};
 use smol_str::SmolStr;
@@ -199,7 +199,7 @@ impl Planners for Fixed {
         "fixed".into()
     }
 
-    fn plan(&self, _: TemplateId, _: &[TemplateId], _: Task) -> Result<Schedule, PlanError> {
+    fn plan(&self, _: TemplateId, _: &[TemplateArg], _: Task) -> Result<Schedule, PlanError> {
         Ok(self.0.clone())
     }
 }

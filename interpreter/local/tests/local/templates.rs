@@ -3,7 +3,7 @@
 use crate::common::{Levels, flat, grid, parse, planners, random_case};
 use coll_cluster::Rank;
 use coll_executor::{Capabilities, Executor, Program, Request};
-use coll_lang::library::TemplateId;
+use coll_lang::library::{TemplateArg, TemplateId};
 use coll_lang::words::{DType, Operation, ReduceOp};
 use coll_local::reference::Expected;
 use coll_local::{Machine, Options, Order, RunError, Scratch, inputs, plan, run};
@@ -31,7 +31,7 @@ impl Planners for By {
         "by hand".into()
     }
 
-    fn plan(&self, _: TemplateId, _: &[TemplateId], task: Task) -> Result<Schedule, PlanError> {
+    fn plan(&self, _: TemplateId, _: &[TemplateArg], task: Task) -> Result<Schedule, PlanError> {
         let mut schedule = ScheduleBuilder::default();
         (self.0)(task, &mut schedule);
         Ok(schedule.finish())
