@@ -194,7 +194,11 @@ fn any_buffer_gives_the_same() {
 #[test]
 fn a_little_of_everything() {
     let levels: Levels<'_> = &[&[0], &[1]];
-    let tree = flat(&parse("seq(rs.mesh@0, par(ar.nhr@1, ar.ring@1), ag.nhr@0)"), levels, 2);
+    let tree = flat(
+        &parse("seq(rs.mesh@0, par(ar.nhr@1, ar.ring@1), ag.nhr@0)"),
+        levels,
+        2,
+    );
     let request = Request {
         ccl_bytes: 40,
         ..request(Operation::AllReduce, 15, DType::I16, ReduceOp::Sum)

@@ -5,4 +5,5 @@ mod common;
 
 mod exact;
 mod machine;
+mod stdlib;
 mod templates;
