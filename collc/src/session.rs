@@ -31,9 +31,15 @@ impl<'a> Target<'a> {
         };
         let is_path = head.ends_with(".coll") || head.contains('/') || name.is_some();
         if is_path {
-            Self { path: Some(PathBuf::from(head)), name }
+            Self {
+                path: Some(PathBuf::from(head)),
+                name,
+            }
         } else {
-            Self { path: None, name: Some(head) }
+            Self {
+                path: None,
+                name: Some(head),
+            }
         }
     }
 }
@@ -43,11 +49,18 @@ impl Session {
     pub(crate) fn load(paths: Vec<PathBuf>, libraries: &Libraries) -> Result<Self, Failure> {
         for path in paths.iter().chain(&libraries.libs) {
             if let Err(error) = path.metadata() {
-                return Err(Failure::Usage(format!("cannot read {}: {error}", path.display())));
+                return Err(Failure::Usage(format!(
+                    "cannot read {}: {error}",
+                    path.display()
+                )));
             }
         }
         let search = std::env::var_os("COLL_PATH")
-            .map(|v| std::env::split_paths(&v).filter(|p| !p.as_os_str().is_empty()).collect())
+            .map(|v| {
+                std::env::split_paths(&v)
+                    .filter(|p| !p.as_os_str().is_empty())
+                    .collect()
+            })
             .unwrap_or_default();
         let request = LoadRequest {
             paths,
@@ -56,12 +69,18 @@ impl Session {
             ..LoadRequest::default()
         };
         let (library, diagnostics) = check(load(request));
-        Ok(Self { library, diagnostics })
+        Ok(Self {
+            library,
+            diagnostics,
+        })
     }
 
     /// Loads what the arguments name.
     pub(crate) fn for_arguments(texts: &[&str], libraries: &Libraries) -> Result<Self, Failure> {
-        let paths = texts.iter().filter_map(|text| Target::parse(text).path).collect();
+        let paths = texts
+            .iter()
+            .filter_map(|text| Target::parse(text).path)
+            .collect();
         Self::load(paths, libraries)
     }
 
@@ -97,29 +116,32 @@ impl Session {
 
     fn cluster_spec(&self, text: &str, output: &mut Output) -> Result<ClusterSpec, Failure> {
         if text.starts_with(|c: char| c.is_ascii_digit() || c == '[') {
-            return parse_shape(text).map_err(|error| {
-                Failure::Usage(format!("`{text}` is not a cluster: {error}"))
-            });
+            return parse_shape(text)
+                .map_err(|error| Failure::Usage(format!("`{text}` is not a cluster: {error}")));
         }
         let all = self.library.clusters.iter().map(|c| &c.declared);
         let found = self.find("cluster", &Target::parse(text), all)?;
         let cluster = &self.library.clusters[found];
         if !cluster.declared.sound {
             self.report(output);
-            return Err(Failure::Input(format!("cluster {} has errors", cluster.declared.name)));
+            return Err(Failure::Input(format!(
+                "cluster {} has errors",
+                cluster.declared.name
+            )));
         }
         Ok(cluster.spec.clone())
     }
 
     /// Prints everything that was found.
     pub(crate) fn report(&self, output: &mut Output) {
-        let text =
-            output.diagnostics(&self.diagnostics, &self.library.sources, Stream::Stderr);
+        let text = output.diagnostics(&self.diagnostics, &self.library.sources, Stream::Stderr);
         output.note(text.trim_end());
     }
 
     fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.diagnostics.iter().filter(|d| d.severity == Severity::Error)
+        self.diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
     }
 
     /// Prints one finding and says that it ended the command.
@@ -146,7 +168,9 @@ impl Session {
             .collect();
         match (matching.as_slice(), target.name) {
             ([(found, _)], _) => Ok(*found),
-            ([], Some(name)) => Err(self.not_found(what, name, target, all.filter(|d| in_reach(d)))),
+            ([], Some(name)) => {
+                Err(self.not_found(what, name, target, all.filter(|d| in_reach(d))))
+            }
             ([], None) => {
                 let path = target.path.as_deref().unwrap_or(std::path::Path::new(""));
                 if self.errors().next().is_some() {
@@ -155,7 +179,10 @@ impl Session {
                         path.display()
                     )));
                 }
-                Err(Failure::Usage(format!("{} declares no {what}", path.display())))
+                Err(Failure::Usage(format!(
+                    "{} declares no {what}",
+                    path.display()
+                )))
             }
             (several, _) => {
                 let names: Vec<String> = several
@@ -235,21 +262,21 @@ pub(crate) fn parse_word<T: Copy>(
     all: &[T],
     name: impl Fn(T) -> &'static str,
 ) -> Result<T, Failure> {
-    all.iter().copied().find(|&w| name(w) == text).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|&w| name(w)).collect();
-        Failure::Usage(format!(
-            "{option} takes one of {}, not `{text}`{}",
-            names.join(", "),
-            did_you_mean(text, names.iter().copied())
-        ))
-    })
+    all.iter()
+        .copied()
+        .find(|&w| name(w) == text)
+        .ok_or_else(|| {
+            let names: Vec<&str> = all.iter().map(|&w| name(w)).collect();
+            Failure::Usage(format!(
+                "{option} takes one of {}, not `{text}`{}",
+                names.join(", "),
+                did_you_mean(text, names.iter().copied())
+            ))
+        })
 }
 
 /// Nothing but the diagnostics of `check`, as `--deny` sees them.
-pub(crate) fn denied(
-    diagnostics: &mut [Diagnostic],
-    deny: &[String],
-) -> Outcome {
+pub(crate) fn denied(diagnostics: &mut [Diagnostic], deny: &[String]) -> Outcome {
     use coll_lang::diagnostics::{Code, codes};
     let mut codes_denied = Vec::new();
     let mut all = false;

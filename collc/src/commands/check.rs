@@ -29,7 +29,11 @@ pub(crate) fn run(args: &CheckArgs, output: &mut Output) -> Outcome {
             output.note(summary(&session));
         }
     }
-    if errors > 0 { Err(Failure::Reported) } else { Ok(()) }
+    if errors > 0 {
+        Err(Failure::Reported)
+    } else {
+        Ok(())
+    }
 }
 
 /// What was checked and what was found.
@@ -38,13 +42,21 @@ fn summary(session: &Session) -> String {
     let requested =
         |module: coll_lang::library::ModuleId| library.modules[module.index()].requested;
     let files = library.modules.iter().filter(|m| m.requested).count();
-    let algorithms = library.algorithms.iter().filter(|a| requested(a.declared.module)).count();
+    let algorithms = library
+        .algorithms
+        .iter()
+        .filter(|a| requested(a.declared.module))
+        .count();
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let found = render::summary(&session.diagnostics);
     format!(
         "{}, {}: {}",
         plural(files, "file"),
         plural(algorithms, "algorithm"),
-        if found.is_empty() { "no errors" } else { &found }
+        if found.is_empty() {
+            "no errors"
+        } else {
+            &found
+        }
     )
 }

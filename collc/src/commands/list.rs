@@ -30,11 +30,15 @@ pub(crate) fn run(args: &ListArgs, output: &mut Output) -> Outcome {
             ListWhat::Operations,
         ],
     };
-    let lists: Vec<(&str, Vec<Entry>)> =
-        wanted.into_iter().map(|what| (title(what), entries(what, &session.library))).collect();
+    let lists: Vec<(&str, Vec<Entry>)> = wanted
+        .into_iter()
+        .map(|what| (title(what), entries(what, &session.library)))
+        .collect();
     match output.format() {
         Format::Json => output.json(&to_json(&lists)),
-        _ => lists.iter().for_each(|(title, list)| print(title, list, output)),
+        _ => lists
+            .iter()
+            .for_each(|(title, list)| print(title, list, output)),
     }
     Ok(())
 }
@@ -62,7 +66,9 @@ fn entries(what: ListWhat, library: &Library) -> Vec<Entry> {
             .algorithms
             .iter()
             .map(|a| {
-                let topology = a.topology.map(|t| &library.topologies[t.index()].declared.name);
+                let topology = a
+                    .topology
+                    .map(|t| &library.topologies[t.index()].declared.name);
                 let engines: Vec<&str> = a.engines.iter().map(|e| e.as_str()).collect();
                 entry(
                     &a.declared,
@@ -74,9 +80,11 @@ fn entries(what: ListWhat, library: &Library) -> Vec<Entry> {
                 )
             })
             .collect(),
-        ListWhat::Templates => {
-            library.templates.iter().map(|t| entry(&t.declared, vec![("ops", names(&t.ops))])).collect()
-        }
+        ListWhat::Templates => library
+            .templates
+            .iter()
+            .map(|t| entry(&t.declared, vec![("ops", names(&t.ops))]))
+            .collect(),
         ListWhat::Topologies => library
             .topologies
             .iter()
@@ -161,7 +169,11 @@ fn print(title: &str, list: &[Entry], output: &mut Output) {
             output.line(format_args!("  {module}"));
         }
         let more: Vec<String> = entry.more.iter().map(|(_, v)| plain(v)).collect();
-        output.line(format_args!("    {:<40} {}", entry.name, more.join("  ")).to_string().trim_end());
+        output.line(
+            format_args!("    {:<40} {}", entry.name, more.join("  "))
+                .to_string()
+                .trim_end(),
+        );
         if !entry.about.is_empty() {
             output.line(format_args!("        {}", entry.about));
         }

@@ -14,8 +14,8 @@ mod layout;
 mod leaf;
 mod loops;
 mod op;
-mod request;
 mod prepare;
+mod request;
 mod script;
 
 pub use cut::{WeightError, Weights};

@@ -8,8 +8,8 @@ use coll_lang::check::instantiate::{FlattenError, Instance, Unfit, flatten_at};
 use coll_lang::check::value::Value;
 use coll_lang::diagnostics::{Code, Diagnostic, codes};
 use coll_lang::library::{
-    Algorithm, AlgorithmBody, AlgorithmId, CallFacts, Clause, FactValue, FlatKind, FlatTree, LevelForm,
-    LevelRef, Library, NodeId, Topology, TopologyId, Weight,
+    Algorithm, AlgorithmBody, AlgorithmId, CallFacts, Clause, FactValue, FlatKind, FlatTree,
+    LevelForm, LevelRef, Library, NodeId, Topology, TopologyId, Weight,
 };
 use coll_lang::source::Place;
 use coll_lang::words::PlaneKind;
@@ -89,13 +89,21 @@ pub fn prepare(
     };
     let topology = &library.topologies[topology.index()];
     let nets = cluster.nets();
-    let facts = ClusterFacts { library, cluster, call };
-    let instance =
-        Instance::new(topology, nets).map_err(|unfit| unfit_error(library, topology, &facts, unfit))?;
+    let facts = ClusterFacts {
+        library,
+        cluster,
+        call,
+    };
+    let instance = Instance::new(topology, nets)
+        .map_err(|unfit| unfit_error(library, topology, &facts, unfit))?;
     let matched = match_instance(library, topology, &instance, cluster)?;
     let mut tree = flatten_at(tree, &instance).map_err(PrepareError::Flatten)?;
     check_requirements(library, algorithm, &tree, &matched, &facts)?;
-    let levels = LevelFacts { inner: &facts, instance: &instance, matched: &matched };
+    let levels = LevelFacts {
+        inner: &facts,
+        instance: &instance,
+        matched: &matched,
+    };
     compute_weights(library, &mut tree, &levels)?;
     Ok(Prepared { matched, tree })
 }
@@ -111,9 +119,13 @@ pub fn match_cluster(
 ) -> Result<Matched, PrepareError> {
     let topology = &library.topologies[topology.index()];
     let nets = cluster.nets();
-    let facts = ClusterFacts { library, cluster, call: None };
-    let instance =
-        Instance::new(topology, nets).map_err(|unfit| unfit_error(library, topology, &facts, unfit))?;
+    let facts = ClusterFacts {
+        library,
+        cluster,
+        call: None,
+    };
+    let instance = Instance::new(topology, nets)
+        .map_err(|unfit| unfit_error(library, topology, &facts, unfit))?;
     match_instance(library, topology, &instance, cluster)
 }
 
@@ -130,7 +142,10 @@ fn unfit_error(
             let values = values_of(library, &topology.requires[clause], facts);
             PrepareError::Mismatch(Mismatch::Requirement { clause, values })
         }
-        unfit => PrepareError::Unfit { nets: facts.cluster.nets(), unfit },
+        unfit => PrepareError::Unfit {
+            nets: facts.cluster.nets(),
+            unfit,
+        },
     }
 }
 
@@ -144,8 +159,15 @@ fn match_instance(
         LevelForm::Gcd(net) => Some(net),
         _ => None,
     });
-    let form = Form { nets: instance.depth, gcd };
-    let facts = ClusterFacts { library, cluster, call: None };
+    let form = Form {
+        nets: instance.depth,
+        gcd,
+    };
+    let facts = ClusterFacts {
+        library,
+        cluster,
+        call: None,
+    };
     let holds: Vec<Box<dyn Fn(&Cluster) -> Result<(), String> + '_>> = topology
         .requires
         .iter()
@@ -175,8 +197,16 @@ fn check_requirements(
         require(library, clause, facts)?;
     }
     for node in &tree.nodes {
-        let FlatKind::Leaf { template, level, .. } = &node.kind else { continue };
-        let on_level = OnLevel { inner: facts, size: matched.levels()[*level as usize].size };
+        let FlatKind::Leaf {
+            template, level, ..
+        } = &node.kind
+        else {
+            continue;
+        };
+        let on_level = OnLevel {
+            inner: facts,
+            size: matched.levels()[*level as usize].size,
+        };
         for clause in &library.templates[template.index()].requires {
             require(library, clause, &on_level)?;
         }
@@ -211,22 +241,40 @@ fn compute_weights(
 ) -> Result<(), PrepareError> {
     for node in &mut tree.nodes {
         let id = node.id;
-        let (FlatKind::Parallel { weights: Some(weights), .. }
-        | FlatKind::OmniPipe { weights: Some(weights), .. }) = &mut node.kind
+        let (FlatKind::Parallel {
+            weights: Some(weights),
+            ..
+        }
+        | FlatKind::OmniPipe {
+            weights: Some(weights),
+            ..
+        }) = &mut node.kind
         else {
             continue;
         };
         for weight in weights {
-            let Weight::OfCluster(guard) = &*weight else { continue };
-            let error = |why| PrepareError::Weight { node: id, place: guard.place(), why };
+            let Weight::OfCluster(guard) = &*weight else {
+                continue;
+            };
+            let error = |why| PrepareError::Weight {
+                node: id,
+                place: guard.place(),
+                why,
+            };
             match guard.eval(facts) {
                 Ok(FactValue::Number(quantity)) => *weight = Weight::Known(quantity),
                 Ok(_) => return Err(error("it is not a number".to_owned())),
                 Err(EvalError::Unknown { fact }) => {
                     let (_, seen) = guard.explain(facts);
                     let seen = seen.words(|place| library.sources.text(place).to_owned());
-                    let seen = if seen.is_empty() { seen } else { format!(" ({seen})") };
-                    return Err(error(format!("`{fact}` is not known on this cluster{seen}")));
+                    let seen = if seen.is_empty() {
+                        seen
+                    } else {
+                        format!(" ({seen})")
+                    };
+                    return Err(error(format!(
+                        "`{fact}` is not known on this cluster{seen}"
+                    )));
                 }
                 Err(other) => return Err(error(other.to_string())),
             }
@@ -244,7 +292,10 @@ struct ClusterFacts<'a> {
 
 impl ClusterFacts<'_> {
     fn spec(&self) -> CallOn<'_> {
-        CallOn { cluster: self.cluster.spec(), call: self.call }
+        CallOn {
+            cluster: self.cluster.spec(),
+            call: self.call,
+        }
     }
 }
 
@@ -322,10 +373,18 @@ impl Facts for LevelFacts<'_> {
     fn ports(&self, level: LevelRef) -> Option<u64> {
         let position = self.instance.position(level)?;
         let matched = &self.matched.levels()[position as usize];
-        let members: SmallVec<[_; 2]> =
-            self.matched.members(position, coll_cluster::Rank(0)).take(2).collect();
-        let [a, b] = members.as_slice() else { return Some(0) };
-        let plane = self.inner.cluster.plane_between(*a, *b, matched.via.as_deref())?;
+        let members: SmallVec<[_; 2]> = self
+            .matched
+            .members(position, coll_cluster::Rank(0))
+            .take(2)
+            .collect();
+        let [a, b] = members.as_slice() else {
+            return Some(0);
+        };
+        let plane = self
+            .inner
+            .cluster
+            .plane_between(*a, *b, matched.via.as_deref())?;
         let plane = self.inner.cluster.plane(plane)?;
         Some(match plane.kind {
             PlaneKind::Clos => u64::from(plane.ports),
@@ -354,22 +413,38 @@ impl PrepareError {
         let topology = algorithm.topology.map(|t| &library.topologies[t.index()]);
         let new = |place, message: String| {
             let diagnostic = Diagnostic::new(self.code(), place, message);
-            if place == at { diagnostic } else { diagnostic.label(at, "needed by this algorithm") }
+            if place == at {
+                diagnostic
+            } else {
+                diagnostic.label(at, "needed by this algorithm")
+            }
         };
         match (self, topology) {
             (Self::Mismatch(Mismatch::Requirement { clause, values }), Some(topology)) => {
                 let clause = &topology.requires[*clause];
                 let message = match &clause.message {
-                    Some(text) => format!("topology {} does not match {on}: {text}", topology.declared.name),
+                    Some(text) => format!(
+                        "topology {} does not match {on}: {text}",
+                        topology.declared.name
+                    ),
                     None => format!("topology {} does not match {on}", topology.declared.name),
                 };
                 new(clause.place, message).here(values.clone())
             }
             (Self::Mismatch(mismatch), Some(topology)) => new(
                 mismatch_place(mismatch, topology),
-                format!("topology {} does not match {on}: {mismatch}", topology.declared.name),
+                format!(
+                    "topology {} does not match {on}: {mismatch}",
+                    topology.declared.name
+                ),
             ),
-            (Self::Unfit { nets, unfit: Unfit::NoLayer { level, layer } }, Some(topology)) => {
+            (
+                Self::Unfit {
+                    nets,
+                    unfit: Unfit::NoLayer { level, layer },
+                },
+                Some(topology),
+            ) => {
                 let level = &topology.levels[*level as usize];
                 new(
                     level.place,
@@ -379,16 +454,24 @@ impl PrepareError {
                     ),
                 )
             }
-            (Self::Requirement { place, message, values }, _) => {
+            (
+                Self::Requirement {
+                    place,
+                    message,
+                    values,
+                },
+                _,
+            ) => {
                 let message = match message {
                     Some(text) => format!("{name} cannot run on {on}: {text}"),
                     None => format!("{name} cannot run on {on}: a requirement does not hold"),
                 };
                 new(*place, message).here(values.clone())
             }
-            (Self::Weight { node, place, why }, _) => {
-                new(place.unwrap_or(library.node_place(*node)), format!("a weight has no value on {on}: {why}"))
-            }
+            (Self::Weight { node, place, why }, _) => new(
+                place.unwrap_or(library.node_place(*node)),
+                format!("a weight has no value on {on}: {why}"),
+            ),
             _ => new(at, format!("{name} cannot run on {on}: {self}")),
         }
     }

@@ -103,6 +103,108 @@ pub fn plan(executor: &Executor<'_>, ranks: u32) -> Result<Vec<Program>, ExecErr
     (0..ranks).map(program).collect()
 }
 
+/// An algorithm planned for all ranks, with the buffers it runs on.
+pub struct Trial<'a> {
+    matched: &'a Matched,
+    planners: &'a dyn Planners,
+    request: Request,
+    executor: Executor<'a>,
+    programs: Vec<Program>,
+    inputs: Vec<Bytes>,
+    outputs: Vec<Bytes>,
+}
+
+impl<'a> Trial<'a> {
+    /// Plans `tree` for `request` on all ranks of `matched`. Inputs and outputs are all zeros. Loops
+    /// use [`LOOP_BYTES`] of the CCL buffer unless the request says otherwise.
+    ///
+    /// # Errors
+    /// [`LocalError`] when it cannot be executed or memory is short.
+    pub fn new(
+        matched: &'a Matched,
+        tree: &FlatTree,
+        planners: &'a dyn Planners,
+        request: &Request,
+    ) -> Result<Self, LocalError> {
+        let ranks = matched.ranks();
+        let request = Request {
+            loop_bytes: request.loop_bytes.or(Some(LOOP_BYTES)),
+            ..*request
+        };
+        let executor = Executor::new(tree, matched, planners, &request)?;
+        let programs = plan(&executor, ranks)?;
+        let (input_bytes, output_bytes) = request.user_bytes(ranks).map_err(ExecError::from)?;
+        let buffers = |bytes| {
+            (0..ranks)
+                .map(|_| Bytes::zeroed(bytes))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Self {
+            matched,
+            planners,
+            request,
+            executor,
+            programs,
+            inputs: buffers(input_bytes)?,
+            outputs: buffers(output_bytes)?,
+        })
+    }
+
+    /// Makes inputs from a seed; see [`crate::inputs`].
+    pub fn fill(&mut self, seed: u64) {
+        let ranks = self.matched.ranks();
+        for (rank, input) in (0..).zip(&mut self.inputs) {
+            fill(&self.request, ranks, rank, seed, input);
+        }
+    }
+
+    /// The input of each rank, to be written.
+    pub fn inputs_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [u8]> {
+        self.inputs.iter_mut().map(|bytes| &mut **bytes)
+    }
+
+    /// The output of each rank.
+    pub fn outputs(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.outputs.iter().map(|bytes| &**bytes)
+    }
+
+    /// Runs all ranks and compares every element of every output with the reference.
+    ///
+    /// # Errors
+    /// [`LocalError`] when memory is short or the ranks wait for one another.
+    pub fn run(&mut self, options: &Options) -> Result<Outcome, LocalError> {
+        let machine = Machine::new(&self.programs)?;
+        let inputs: Vec<&[u8]> = self.inputs.iter().map(|b| &**b).collect();
+        let mut scratch = Scratch::new(&machine)?;
+        let mut seconds = f64::INFINITY;
+        for _ in 0..options.repeat.max(1) {
+            let mut outputs: Vec<&mut [u8]> = self.outputs.iter_mut().map(|b| &mut **b).collect();
+            let start = Instant::now();
+            machine.run(&inputs, &mut outputs, &mut scratch, options.order)?;
+            seconds = seconds.min(start.elapsed().as_secs_f64());
+        }
+        let expected = Expected::new(&self.request, &inputs)
+            .expect("an operation that was executed has a reference, and inputs are alike");
+        let mut mismatches = Vec::new();
+        let wrong = (0..)
+            .zip(&self.outputs)
+            .map(|(rank, output)| {
+                expected.compare(rank, output, options.mismatches, &mut mismatches)
+            })
+            .sum();
+        let stages = reports(&self.executor, self.matched, self.planners, &self.programs);
+        Ok(Outcome {
+            exact: wrong == 0,
+            wrong,
+            mismatches,
+            seconds,
+            bytes_moved: stages.iter().map(|s| s.bytes).sum(),
+            loops: self.executor.loops(),
+            stages,
+        })
+    }
+}
+
 /// Runs `tree` for `request` on all ranks of `matched`, on data made from the options' seed, and
 /// compares every element of every output with the reference.
 ///
@@ -115,53 +217,9 @@ pub fn run(
     request: &Request,
     options: &Options,
 ) -> Result<Outcome, LocalError> {
-    let ranks = matched.ranks();
-    let request = &Request {
-        loop_bytes: request.loop_bytes.or(Some(LOOP_BYTES)),
-        ..*request
-    };
-    let executor = Executor::new(tree, matched, planners, request)?;
-    let programs = plan(&executor, ranks)?;
-    let machine = Machine::new(&programs)?;
-
-    let (input_bytes, output_bytes) = request.user_bytes(ranks).map_err(ExecError::from)?;
-    let buffers = |bytes| {
-        (0..ranks)
-            .map(|_| Bytes::zeroed(bytes))
-            .collect::<Result<Vec<_>, _>>()
-    };
-    let mut inputs = buffers(input_bytes)?;
-    for (rank, input) in (0..).zip(&mut inputs) {
-        fill(request, ranks, rank, options.data_seed, input);
-    }
-    let inputs: Vec<&[u8]> = inputs.iter().map(|b| &**b).collect();
-    let mut outputs = buffers(output_bytes)?;
-    let mut scratch = Scratch::new(&machine)?;
-    let mut seconds = f64::INFINITY;
-    for _ in 0..options.repeat.max(1) {
-        let mut outputs: Vec<&mut [u8]> = outputs.iter_mut().map(|b| &mut **b).collect();
-        let start = Instant::now();
-        machine.run(&inputs, &mut outputs, &mut scratch, options.order)?;
-        seconds = seconds.min(start.elapsed().as_secs_f64());
-    }
-
-    let expected = Expected::new(request, &inputs)
-        .expect("an operation that was executed has a reference, and inputs are alike");
-    let mut mismatches = Vec::new();
-    let wrong = (0..)
-        .zip(&outputs)
-        .map(|(rank, output)| expected.compare(rank, output, options.mismatches, &mut mismatches))
-        .sum();
-    let stages = reports(&executor, matched, planners, &programs);
-    Ok(Outcome {
-        exact: wrong == 0,
-        wrong,
-        mismatches,
-        seconds,
-        bytes_moved: stages.iter().map(|s| s.bytes).sum(),
-        loops: executor.loops(),
-        stages,
-    })
+    let mut trial = Trial::new(matched, tree, planners, request)?;
+    trial.fill(options.data_seed);
+    trial.run(options)
 }
 
 fn reports(

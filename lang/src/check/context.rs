@@ -5,7 +5,9 @@ use super::guard::Guard;
 use super::topologies::CheckedTopology;
 use super::value::{Type, Value};
 use crate::diagnostics::{Code, Diagnostic, Label, Severity, codes};
-use crate::library::{Clause, Declared, ModuleId, NodeId, Template, TemplateId, Templates, TopologyId};
+use crate::library::{
+    Clause, Declared, ModuleId, NodeId, Template, TemplateId, Templates, TopologyId,
+};
 use crate::nearest::{listed, nearest};
 use crate::resolve::{
     Cyclic, LoadedItem, Lookup, Names, Reporter, Symbol, SymbolId, SymbolKind, Symbols, Workspace,
@@ -222,7 +224,8 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
                 };
                 let message = format!("{what} is {dimension}, and this is {}", Type::of(&other));
                 self.report(
-                    Diagnostic::new(code, place, message).help(format!("write it as in `{example}`")),
+                    Diagnostic::new(code, place, message)
+                        .help(format!("write it as in `{example}`")),
                 );
                 None
             }
@@ -270,7 +273,9 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
             span: expr.span,
         };
         let message = format!("a condition is yes or no, and this is {ty}");
-        self.report(Diagnostic::new(codes::E0506, place, message).help("compare it with something"));
+        self.report(
+            Diagnostic::new(codes::E0506, place, message).help("compare it with something"),
+        );
         None
     }
 
@@ -312,9 +317,11 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
 pub(super) fn unknown_word(place: Place, word: &str, what: &str, words: &[&str]) -> Diagnostic {
     let diagnostic = Diagnostic::new(codes::E0604, place, format!("`{word}` is not {what}"));
     match nearest(word, words.iter().copied()) {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .suggest(format!("replace with `{near}`"), place, near),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).suggest(
+            format!("replace with `{near}`"),
+            place,
+            near,
+        ),
         None => diagnostic.help(format!("one of {}", listed(words))),
     }
 }

@@ -401,9 +401,9 @@ impl Flattener<'_> {
     fn weights(&self, weights: Option<&[Weight]>) -> Option<Vec<Weight>> {
         let flat = |weight: &Weight| match weight {
             Weight::Known(value) => Weight::Known(*value),
-            Weight::OfCluster(guard) => Weight::OfCluster(guard.map_levels(|level| {
-                self.position(level).map_or(level, LevelRef::Flat)
-            })),
+            Weight::OfCluster(guard) => Weight::OfCluster(
+                guard.map_levels(|level| self.position(level).map_or(level, LevelRef::Flat)),
+            ),
         };
         weights.map(|weights| weights.iter().map(flat).collect())
     }

@@ -58,13 +58,19 @@ impl ModuleChecker<'_, '_> {
     /// Reports a parameter or variable with the name of something that the file declares or imports.
     pub(super) fn check_hides(&mut self, item: ItemId, name: &Name, what: &str) {
         let scope = self.cx.names.module(self.module);
-        let own = scope.own.get(&name.text).map(|s| self.cx.names.symbol(s[0]));
+        let own = scope
+            .own
+            .get(&name.text)
+            .map(|s| self.cx.names.symbol(s[0]));
         let import = scope.imports.iter().find(|i| i.name == name.text);
         let hidden = own
             .map(|symbol| symbol.place)
             .or_else(|| import.map(|i| i.place));
         if let Some(hidden) = hidden {
-            let message = format!("the {what} `{}` hides what has this name outside", name.text);
+            let message = format!(
+                "the {what} `{}` hides what has this name outside",
+                name.text
+            );
             let place = Self::place(item, name.span);
             self.report(
                 Diagnostic::new(codes::E0212, place, message)
@@ -100,9 +106,9 @@ impl ModuleChecker<'_, '_> {
             if let Lookup::Missing { .. } | Lookup::NotRequired { .. } | Lookup::Private(_) = lookup
             {
                 let kind = SymbolKind::Let;
-                let diagnostic =
-                    self.reporter
-                        .unknown(self.module, item.id, path, kind, &lookup);
+                let diagnostic = self
+                    .reporter
+                    .unknown(self.module, item.id, path, kind, &lookup);
                 self.diagnostics.extend(diagnostic);
             }
         }

@@ -35,7 +35,9 @@ pub(super) fn find_cycles(workspace: &Workspace, names: &Names) -> (Cyclic, Vec<
     }
     let mut settled = vec![false; edges.len()];
     settle(
-        (0..edges.len() as u32).filter(|&i| open[i as usize] == 0).collect(),
+        (0..edges.len() as u32)
+            .filter(|&i| open[i as usize] == 0)
+            .collect(),
         &users,
         &mut open,
         &mut settled,

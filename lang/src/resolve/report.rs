@@ -78,9 +78,11 @@ impl<'a> Reporter<'a> {
         let mut all: Vec<&str> = self.names.public_names(within).collect();
         all.sort_unstable();
         if let Some(near) = nearest(name, all.iter().copied()) {
-            diagnostic = diagnostic
-                .help(format!("did you mean `{near}`?"))
-                .suggest(format!("replace with `{near}`"), place, near);
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                format!("replace with `{near}`"),
+                place,
+                near,
+            );
         } else if let Some(other) = self.declared_elsewhere(name, |_| true) {
             diagnostic = diagnostic.help(format!("there is one in `{other}`"));
         } else {
@@ -122,9 +124,11 @@ impl<'a> Reporter<'a> {
         };
         match nearest(name, below.iter().copied()) {
             Some(near) => {
-                diagnostic = diagnostic
-                    .help(format!("did you mean `{near}`?"))
-                    .suggest(format!("replace with `{near}`"), place, near);
+                diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                    format!("replace with `{near}`"),
+                    place,
+                    near,
+                );
             }
             None => {
                 let what = format!("`{prefix}` has");
@@ -200,15 +204,18 @@ impl<'a> Reporter<'a> {
         let diagnostic = Diagnostic::new(codes::E0201, place, message);
         let fits = |kind| kind == wanted;
         if let Some(found) = self.declared_elsewhere(text, fits) {
-            let diagnostic =
-                diagnostic.help(format!("there is one in another module: add `use {found};`"));
+            let diagnostic = diagnostic.help(format!(
+                "there is one in another module: add `use {found};`"
+            ));
             return self.with_import(diagnostic, module, &found);
         }
         let in_scope = self.in_scope(module, wanted);
         if let Some(near) = nearest(text, in_scope.iter().copied()) {
-            return diagnostic
-                .help(format!("did you mean `{near}`?"))
-                .suggest(format!("replace with `{near}`"), place, near);
+            return diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                format!("replace with `{near}`"),
+                place,
+                near,
+            );
         }
         match self.nearest_elsewhere(text, wanted) {
             Some(found) => diagnostic.help(format!("did you mean `{found}`?")),
@@ -243,11 +250,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// The full name of a public item of some module that is called `name`.
-    fn declared_elsewhere(
-        &self,
-        name: &str,
-        fits: impl Fn(SymbolKind) -> bool,
-    ) -> Option<String> {
+    fn declared_elsewhere(&self, name: &str, fits: impl Fn(SymbolKind) -> bool) -> Option<String> {
         if !self.may_search() {
             return None;
         }
@@ -305,7 +308,10 @@ impl<'a> Reporter<'a> {
         Diagnostic::new(
             codes::E0203,
             place,
-            format!("`{}` is {}, and {wanted} is needed here", symbol.name, symbol.kind),
+            format!(
+                "`{}` is {}, and {wanted} is needed here",
+                symbol.name, symbol.kind
+            ),
         )
         .label(symbol.place, "declared here")
     }

@@ -13,9 +13,7 @@ use crate::diagnostics::{Diagnostic, codes};
 use crate::library::{LevelRef, ModuleId};
 use crate::resolve::{Lookup, Ops, Reporter, SymbolKind};
 use crate::source::{ItemId, Place, Span};
-use crate::syntax::ast::{
-    BinaryOp, Expr, ExprKind, Name, UnaryOp,
-};
+use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 use coll_grammar::number::{Dimension, Quantity};
 use coll_grammar::words::Operation;
 use smol_str::SmolStr;
@@ -258,11 +256,7 @@ impl Compiler<'_, '_> {
             Type::Number(dimension) => Ok(dimension),
             other => {
                 let message = format!("this is {other}, and a number is needed here");
-                self.fail(Diagnostic::new(
-                    codes::E0506,
-                    env.place(expr.span),
-                    message,
-                ))
+                self.fail(Diagnostic::new(codes::E0506, env.place(expr.span), message))
             }
         }
     }
@@ -379,7 +373,9 @@ impl Compiler<'_, '_> {
     ) -> Result<(), Failed> {
         let single = between == start + 1 && self.here() == between + 1;
         let operands = match self.guard.ops.as_slice() {
-            [.., Op::Push(Value::Number(a)), Op::Push(Value::Number(b))] if single => Some((*a, *b)),
+            [.., Op::Push(Value::Number(a)), Op::Push(Value::Number(b))] if single => {
+                Some((*a, *b))
+            }
             _ => None,
         };
         let Some((a, b)) = operands else {
@@ -475,9 +471,13 @@ impl Compiler<'_, '_> {
         if a != b {
             let (first, second) = (env.place(first.span), env.place(second.span));
             return self.fail(
-                Diagnostic::new(codes::E0506, place, format!("{a} cannot be compared with {b}"))
-                    .label(first, a.to_string())
-                    .label(second, b.to_string()),
+                Diagnostic::new(
+                    codes::E0506,
+                    place,
+                    format!("{a} cannot be compared with {b}"),
+                )
+                .label(first, a.to_string())
+                .label(second, b.to_string()),
             );
         }
         let ordered = !matches!(test, Comparison::Equal | Comparison::NotEqual);
@@ -536,9 +536,7 @@ impl Compiler<'_, '_> {
         env: &Env<'_>,
     ) -> Result<(), Failed> {
         match &right.kind {
-            ExprKind::Paren(inner) => {
-                self.right_of_in(negated, subject, ty, inner, place, env)
-            }
+            ExprKind::Paren(inner) => self.right_of_in(negated, subject, ty, inner, place, env),
             ExprKind::Set(elements) => {
                 let want = match ty {
                     Type::Word(vocabulary) => Some(vocabulary),

@@ -110,9 +110,11 @@ impl Compiler<'_, '_> {
         );
         match nearest(text, words.iter().copied()) {
             Some(near) => {
-                diagnostic = diagnostic
-                    .help(format!("did you mean `{near}`?"))
-                    .suggest(format!("replace with `{near}`"), place, near);
+                diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                    format!("replace with `{near}`"),
+                    place,
+                    near,
+                );
             }
             None => diagnostic.help = Some(format!("one of {}", listed(words))),
         }
@@ -132,13 +134,10 @@ impl Compiler<'_, '_> {
                 env.place(path.span()),
                 SymbolKind::Let,
             )),
-            lookup => self.reporter.unknown(
-                env.module,
-                env.item,
-                &path.parts,
-                SymbolKind::Let,
-                lookup,
-            ),
+            lookup => {
+                self.reporter
+                    .unknown(env.module, env.item, &path.parts, SymbolKind::Let, lookup)
+            }
         };
         self.diagnostics.extend(diagnostic);
         Err(Failed)
@@ -176,9 +175,11 @@ impl Compiler<'_, '_> {
         let params = env.params.iter().map(|p| p.text.as_str());
         let candidates = params.chain(lets).chain(facts).chain(declared);
         if let Some(near) = nearest(text, candidates) {
-            diagnostic = diagnostic
-                .help(format!("did you mean `{near}`?"))
-                .suggest(format!("replace with `{near}`"), place, near);
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                format!("replace with `{near}`"),
+                place,
+                near,
+            );
         }
         self.fail(diagnostic)
     }
