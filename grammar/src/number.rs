@@ -86,6 +86,61 @@ impl Quantity {
     }
 }
 
+impl fmt::Display for Quantity {
+    /// With the largest unit that leaves a whole number, else with the base unit; text that
+    /// [`parse`] reads, unless the value has no finite decimal form or no unit of its own.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = UNITS
+            .iter()
+            .filter(|u| u.3 == self.dimension || rate_of(u.3) == self.dimension)
+            .filter(|u| !u.0.is_empty() && self.dimension != Dimension::NONE)
+            .filter_map(|u| Some((u, self.value.checked_mul(&Rational::new(u.2, u.1))?)))
+            .filter(|(_, scaled)| scaled.is_integer() && !scaled.is_zero())
+            .min_by_key(|(_, scaled)| scaled.numer().unsigned_abs());
+        let per_second = match self.dimension.seconds {
+            -1 => "/s",
+            _ => "",
+        };
+        match (unit, self.dimension) {
+            (Some((unit, scaled)), _) => write!(f, "{} {}{per_second}", scaled.numer(), unit.0),
+            (None, Dimension::NONE) => write_decimal(f, self.value),
+            (None, dimension) => {
+                write_decimal(f, self.value)?;
+                match dimension {
+                    Dimension::BYTES => f.write_str(" B"),
+                    Dimension::SECONDS => f.write_str(" s"),
+                    Dimension::RATE => f.write_str(" B/s"),
+                    other => write!(f, " ({other})"),
+                }
+            }
+        }
+    }
+}
+
+/// What a unit measures with `/s` behind it.
+const fn rate_of(dimension: Dimension) -> Dimension {
+    match dimension {
+        Dimension::BYTES => Dimension::RATE,
+        other => other,
+    }
+}
+
+/// Writes an exact decimal of at most nine places, else a fraction.
+fn write_decimal(f: &mut fmt::Formatter<'_>, value: Rational) -> fmt::Result {
+    const PLACES: i128 = K * K * K;
+    match value.checked_mul(&Rational::from_integer(PLACES)) {
+        _ if value.is_integer() => write!(f, "{}", value.numer()),
+        Some(scaled) if scaled.is_integer() => {
+            let magnitude = scaled.numer().unsigned_abs();
+            let (whole, part) = (magnitude / PLACES as u128, magnitude % PLACES as u128);
+            let sign = if *scaled.numer() < 0 { "-" } else { "" };
+            let part = format!("{part:09}");
+            write!(f, "{sign}{whole}.{}", part.trim_end_matches('0'))
+        }
+        _ => write!(f, "{}/{}", value.numer(), value.denom()),
+    }
+}
+
 /// Why a literal could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumberError {
@@ -253,6 +308,25 @@ mod tests {
         assert_eq!(value("1_000"), (1000, 1, Dimension::NONE));
         assert_eq!(value("1e-6"), (1, 1_000_000, Dimension::NONE));
         assert_eq!(value("4 Mi"), (4 << 20, 1, Dimension::NONE));
+    }
+
+    #[test]
+    fn quantities_show_the_largest_whole_unit() {
+        for text in [
+            "64 KiB", "56 GB/s", "1500 ns", "8", "0.25", "1000 B", "3 MiB", "200 us",
+        ] {
+            let shown = parse(text).unwrap().to_string();
+            assert_eq!(parse(&shown), parse(text), "{text} shown as {shown}");
+        }
+        assert_eq!(parse("65536 B").unwrap().to_string(), "64 KiB");
+        assert_eq!(parse("1.5us").unwrap().to_string(), "1500 ns");
+        assert_eq!(parse("0 B").unwrap().to_string(), "0 B");
+        assert_eq!(parse("25%").unwrap().to_string(), "0.25");
+        let third = Quantity {
+            value: Rational::new(1, 3),
+            dimension: Dimension::NONE,
+        };
+        assert_eq!(third.to_string(), "1/3");
     }
 
     #[test]

@@ -11,6 +11,9 @@ macro_rules! words {
             /// Every member, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
+            /// How the members are written, in the same order.
+            pub const SPELLINGS: &'static [&'static str] = &[$($text),+];
+
             /// How the member is written.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }

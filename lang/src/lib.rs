@@ -8,6 +8,7 @@ pub mod check;
 pub mod contract;
 pub mod diagnostics;
 pub mod library;
+pub mod nearest;
 pub mod parse;
 pub mod resolve;
 pub mod source;

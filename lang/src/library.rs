@@ -4,11 +4,15 @@
 //! are present with `sound == false`, so that one fault does not hide the rest; nothing may run them.
 
 use crate::contract::Dims;
-use crate::source::{Place, SourceMap};
+use crate::parse::ParsedItem;
+use crate::resolve::Names;
+use crate::source::{ItemId, Place, SourceMap};
 use coll_grammar::number::{Quantity, Rational};
 use coll_grammar::words::{DType, Engine, Operation, PlaneKind, ReduceOp, StateWord};
 use indexmap::IndexMap;
+use smallvec::SmallVec;
 use smol_str::SmolStr;
+use std::sync::Arc;
 
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {$(
@@ -57,6 +61,13 @@ pub struct Library {
     pub algorithms: Vec<Algorithm>,
     /// Source places of tree nodes, by [`NodeId`].
     pub nodes: Vec<Place>,
+    /// For nodes that stand in a named tree: where the algorithm calls it.
+    pub calls: IndexMap<NodeId, Place>,
+    /// What the selector, the cost model, the test runner and the interpreter of template bodies give
+    /// a meaning to: the items as they were parsed, in the order of modules and text.
+    pub later: Vec<LaterItem>,
+    /// What names mean, for those and for editors.
+    pub names: Names,
 }
 
 impl Library {
@@ -69,6 +80,20 @@ impl Library {
     pub fn full_name(&self, module: ModuleId, name: &str) -> String {
         format!("{}.{name}", self.modules[module.index()].name)
     }
+}
+
+/// An item whose names are resolved, and which is kept as it was parsed.
+#[derive(Clone, Debug)]
+pub struct LaterItem {
+    /// The module it stands in.
+    pub module: ModuleId,
+    /// Its number in the source map.
+    pub item: ItemId,
+    /// Its tree: a `select`, `fallback`, `cost`, `curve`, `util` or `test` item, or a template with a
+    /// body.
+    pub parsed: Arc<ParsedItem>,
+    /// Whether nothing was found wrong so far.
+    pub sound: bool,
 }
 
 /// One file of a library.
@@ -121,6 +146,16 @@ pub struct ClusterSpec {
     pub facts: IndexMap<SmolStr, FactValue>,
 }
 
+impl ClusterSpec {
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u64 {
+        self.nets
+            .iter()
+            .rev()
+            .fold(1u64, |groups, net| net.sizes.groups_below(groups))
+    }
+}
+
 /// A physical layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetSpec {
@@ -140,6 +175,31 @@ pub enum Sizes {
     Even(u32),
     /// One entry per group.
     Uneven(Vec<u32>),
+}
+
+impl Sizes {
+    /// How many groups of the layer below there are when this layer has `groups`; at most
+    /// `u64::MAX`.
+    pub fn groups_below(&self, groups: u64) -> u64 {
+        match self {
+            Self::Even(size) => groups.saturating_mul(u64::from(*size)),
+            Self::Uneven(sizes) => sizes.iter().map(|&s| u64::from(s)).sum(),
+        }
+    }
+
+    /// The greatest common divisor of all sizes.
+    pub fn common(&self) -> u32 {
+        let gcd = |mut a: u32, mut b: u32| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        match self {
+            Self::Even(size) => *size,
+            Self::Uneven(sizes) => sizes.iter().copied().fold(0, gcd),
+        }
+    }
 }
 
 /// A kind of link of a layer.
@@ -173,7 +233,7 @@ pub struct MemorySpec {
 }
 
 /// The value of a fact.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FactValue {
     /// A number with its unit.
     Number(Quantity),
@@ -249,12 +309,56 @@ pub struct Template {
     pub declared: Declared,
     /// The operations it can do.
     pub ops: Vec<Operation>,
-    /// Parameters: names of template or level parameters.
-    pub params: Vec<SmolStr>,
+    /// Its parameters.
+    pub params: Vec<Parameter>,
     /// Inherited by every algorithm that uses it.
     pub requires: Vec<Clause>,
     /// How it plans.
     pub body: TemplateBody,
+}
+
+/// The templates that one name stands for: each plans other operations; where several plan the same
+/// one, the first does.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Templates(pub SmallVec<[TemplateId; 2]>);
+
+impl Templates {
+    /// The one that plans `op`.
+    pub fn for_op(&self, op: Operation, templates: &[Template]) -> Option<TemplateId> {
+        self.0
+            .iter()
+            .copied()
+            .find(|id| templates[id.index()].ops.contains(&op))
+    }
+}
+
+/// What is passed to a parameter of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TemplateArg {
+    /// A template.
+    Templates(Templates),
+    /// A number.
+    Value(FactValue),
+}
+
+/// A parameter of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: SmolStr,
+    /// What may be passed.
+    pub kind: ParameterKind,
+}
+
+/// What may be passed to a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A template.
+    Template,
+    /// A level.
+    Level,
+    /// A whole number.
+    Int,
 }
 
 /// How a template plans.
@@ -347,8 +451,8 @@ pub enum NodeKind {
         op: Operation,
         /// The template.
         template: TemplateId,
-        /// Templates passed to it.
-        args: Vec<TemplateId>,
+        /// What is passed to it.
+        args: Vec<TemplateArg>,
         /// The level.
         level: LevelRef,
     },
@@ -403,6 +507,8 @@ pub enum LevelRef {
     Top(u32),
     /// The variable of an enclosing loop.
     Var(u32),
+    /// The level at this position of [`FlatTree::levels`]; in weights of flat trees alone.
+    Flat(u32),
 }
 
 /// A weight of a parallel or omnipipe child.
@@ -471,8 +577,8 @@ pub enum FlatKind {
         op: Operation,
         /// The template.
         template: TemplateId,
-        /// Templates passed to it.
-        args: Vec<TemplateId>,
+        /// What is passed to it.
+        args: Vec<TemplateArg>,
         /// Position in [`FlatTree::levels`].
         level: u32,
     },

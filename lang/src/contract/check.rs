@@ -305,6 +305,7 @@ impl Checker<'_> {
         for (axis, &child) in axes.iter().zip(children) {
             let after = self.node(child, Contract::one(group.clone()));
             let Some(after) = after.single() else {
+                result.poisoned = result.poisoned.or(axis.dims);
                 continue;
             };
             for d in axis.dims.iter() {
@@ -351,7 +352,12 @@ impl Checker<'_> {
                     self.collect_axis(child, axis);
                 }
             }
-            FlatKind::Parallel { .. } => self.report(ix, ProblemKind::AxisForm(ix)),
+            FlatKind::Parallel { children, .. } => {
+                self.report(ix, ProblemKind::AxisForm(ix));
+                for &child in tree.children(children) {
+                    self.collect_axis(child, axis);
+                }
+            }
             FlatKind::Assert(_) => {}
         }
     }

@@ -140,6 +140,7 @@ codes! {
     E0314 "axes-overlap" "the axes of an omnipipe share a dimension";
     E0315 "axes-differ" "the axes of an omnipipe have different operations";
     E0316 "stage-operation" "an operation cannot be a stage of this algorithm";
+    E0317 "only-in-sequence" "a loop or an assertion stands outside a sequence";
     // E04: topologies, levels, matching
     E0401 "unknown-level" "a level does not exist in the topology";
     E0402 "uncovered" "a dimension of the cluster is joined by no level";
@@ -151,6 +152,8 @@ codes! {
     E0408 "unknown-plane" "a plane does not exist in the cluster";
     E0409 "requirement" "a requirement does not hold";
     E0410 "no-topology" "an algorithm with a tree names no topology";
+    E0411 "no-engine" "an algorithm names no engine";
+    E0412 "no-tree" "an algorithm has no tree";
     // E05: weights and cutting
     E0501 "weights-of-dealt" "weights on a parallel whose groups are dealt out";
     E0502 "weight-count" "some children have a weight and others do not";
@@ -177,6 +180,7 @@ codes! {
     // W: lints
     W0201 "unused-import" "an import is never used";
     W0202 "unused-private" "a private item is never used";
+    W0203 "hides-prelude" "a template hides one that is in scope everywhere";
     W0301 "more-than-asked" "an algorithm holds more at its end than its operation asks for";
     W0302 "one-child" "a parallel or omnipipe has one child";
     W0501 "unbalanced-remainder" "the remainder of an equal cut goes to one child";

@@ -1,0 +1,215 @@
+//! Runs the ownership contract over a tree at every depth that its algorithm admits.
+
+use super::context::ModuleChecker;
+use super::facts::Depth;
+use super::guard::Truth;
+use super::instantiate::{FlattenError, Instance, MAX_DEPTH, flatten_at};
+use super::topologies::CheckedTopology;
+use crate::contract::{Context, check_tree, explain};
+use crate::diagnostics::{Code, Diagnostic, codes};
+use crate::library::{Clause, FlatTree, LevelRef, NodeId, Tree, TreeIx};
+use crate::source::Place;
+use coll_grammar::words::Operation;
+
+/// Something found about a tree.
+pub(super) struct Finding {
+    pub(super) diagnostic: Diagnostic,
+    /// The call of the named tree in which it shows, if it does.
+    pub(super) call: Option<Place>,
+}
+
+/// Findings of several depths. Those that have the same code and place are one.
+#[derive(Default)]
+struct Findings {
+    checked: Vec<u32>,
+    found: Vec<(Key, Finding, Vec<u32>)>,
+}
+
+/// Code, place, and how many alike come before it at the same depth.
+type Key = (Code, Place, usize);
+
+impl<'c> ModuleChecker<'c, '_> {
+    pub(super) fn check_ownership(
+        &mut self,
+        algorithm: Place,
+        op: Operation,
+        requires: &[Clause],
+        tree: &Tree,
+        topology: &'c CheckedTopology,
+    ) -> Vec<Finding> {
+        let mut findings = Findings::default();
+        for instance in &topology.instances {
+            let depth = Depth(instance.depth);
+            let excluded = requires
+                .iter()
+                .any(|clause| clause.guard.possible(&depth) == Truth::No);
+            if excluded {
+                continue;
+            }
+            findings.checked.push(instance.depth);
+            let found = match flatten_at(tree, instance) {
+                Ok(flat) => self.broken_rules(algorithm, op, &flat),
+                Err(error) => vec![self.does_not_fit(&error, topology, instance)],
+            };
+            findings.add(instance.depth, found);
+        }
+        if findings.checked.is_empty() {
+            return never_runs(requires, topology);
+        }
+        findings.finish()
+    }
+
+    fn broken_rules(&self, algorithm: Place, op: Operation, flat: &FlatTree) -> Vec<Finding> {
+        let trace = check_tree(flat, op);
+        if trace.problems.is_empty() {
+            return Vec::new();
+        }
+        let (cx, nodes) = (self.cx, &self.nodes);
+        let source = |ix: TreeIx| nodes[flat.node(ix).id.index()];
+        let context = Context {
+            tree: flat,
+            op,
+            algorithm,
+            place: &|ix| source(ix).place,
+            template: &|id| cx.templates[id.index()].declared.name.to_string(),
+            text: &|place| cx.workspace.sources.text(place).to_owned(),
+        };
+        trace
+            .problems
+            .iter()
+            .map(|problem| Finding {
+                diagnostic: explain(problem, &context),
+                call: source(problem.node).call,
+            })
+            .collect()
+    }
+
+    fn does_not_fit(
+        &self,
+        error: &FlattenError,
+        topology: &CheckedTopology,
+        instance: &Instance,
+    ) -> Finding {
+        let at = |node: NodeId| self.nodes[node.index()];
+        let name = &topology.topology.declared.name;
+        match error {
+            FlattenError::NoLevel { node, level } => {
+                let level = match level {
+                    LevelRef::Member { family, net } => {
+                        format!("{}{net}", topology.topology.levels[*family as usize].name)
+                    }
+                    _ => "the level".to_owned(),
+                };
+                let last = &instance.levels[instance.levels.len() - 1].name;
+                let message = format!(
+                    "`{name}` has no level `{level}` on clusters with {}",
+                    layers(instance.depth)
+                );
+                Finding {
+                    diagnostic: Diagnostic::new(codes::E0401, at(*node).place, message)
+                        .note(format!("the last level there is `{last}`"))
+                        .help(
+                            "use `top` and loops over levels, or require the number of layers that \
+                             this tree is for, such as `require nets == 2;`",
+                        ),
+                    call: at(*node).call,
+                }
+            }
+            FlattenError::TooLarge { node } => Finding {
+                diagnostic: Diagnostic::new(codes::E1003, at(*node).place, error.to_string()),
+                call: at(*node).call,
+            },
+            FlattenError::Unfit(_) => Finding {
+                diagnostic: Diagnostic::new(
+                    codes::E0403,
+                    topology.topology.declared.place,
+                    error.to_string(),
+                ),
+                call: None,
+            },
+        }
+    }
+}
+
+impl Findings {
+    fn add(&mut self, depth: u32, found: Vec<Finding>) {
+        let mut here: Vec<Key> = Vec::new();
+        for finding in found {
+            let (code, place) = (finding.diagnostic.code, finding.diagnostic.primary.place);
+            let alike = here.iter().filter(|k| (k.0, k.1) == (code, place)).count();
+            let key = (code, place, alike);
+            here.push(key);
+            match self.found.iter_mut().find(|known| known.0 == key) {
+                Some(known) => known.2.push(depth),
+                None => self.found.push((key, finding, vec![depth])),
+            }
+        }
+    }
+
+    /// All findings; those that do not show at every depth say at which they do.
+    fn finish(self) -> Vec<Finding> {
+        let Self { checked, found } = self;
+        found
+            .into_iter()
+            .map(|(_, mut finding, depths)| {
+                if depths != checked {
+                    let where_ = format!("on clusters with {}", describe(&depths, &checked));
+                    finding.diagnostic.notes.push(where_);
+                }
+                finding
+            })
+            .collect()
+    }
+}
+
+/// `2 layers`, `3 layers and more`, `1, 2 or 4 layers`.
+fn describe(depths: &[u32], checked: &[u32]) -> String {
+    let first = depths.first().copied().unwrap_or(0);
+    let to_the_end = depths.len() > 1 && checked.ends_with(depths);
+    if to_the_end {
+        return format!("{} and more", layers(first));
+    }
+    match depths {
+        [.., last] if depths.len() > 1 => {
+            let list: Vec<String> = depths[..depths.len() - 1]
+                .iter()
+                .map(u32::to_string)
+                .collect();
+            format!("{} or {}", list.join(", "), layers(*last))
+        }
+        _ => layers(first),
+    }
+}
+
+fn layers(count: u32) -> String {
+    super::compile::counted(count as usize, "layer")
+}
+
+/// An algorithm whose requirements exclude every depth that its topology matches.
+fn never_runs(requires: &[Clause], topology: &CheckedTopology) -> Vec<Finding> {
+    let admits: Vec<u32> = topology.instances.iter().map(|i| i.depth).collect();
+    let excluded = |clause: &&Clause| {
+        (1..=MAX_DEPTH)
+            .filter(|depth| admits.contains(depth))
+            .any(|depth| clause.guard.possible(&Depth(depth)) == Truth::No)
+    };
+    let Some(clause) = requires.iter().find(excluded) else {
+        return Vec::new();
+    };
+    let declared = &topology.topology.declared;
+    let counts: Vec<String> = admits.iter().map(u32::to_string).collect();
+    let diagnostic = Diagnostic::new(
+        codes::E0409,
+        clause.place,
+        "this requirement holds on no cluster that the topology matches",
+    )
+    .label(
+        declared.place,
+        format!("matches clusters with {} layers", counts.join(", ")),
+    )
+    .help("remove the requirement, or run on another topology");
+    vec![Finding {
+        diagnostic,
+        call: None,
+    }]
+}
