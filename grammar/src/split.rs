@@ -352,7 +352,8 @@ impl<'a> Splitter<'a> {
     }
 
     /// Before a token that begins no item: text behind a complete item belongs to it when it stands on
-    /// its line or further in, for then the item is not what it should be; else it is stray text.
+    /// its line, or further in on the next, for then the item is not what it should be; else it is
+    /// stray text. Where braces do not balance, an empty line says nothing.
     fn leave_complete(&mut self, token: Token) {
         let closes = matches!(token.lexeme, Lexeme::Close(_));
         let leaves = |c: &Current| {
@@ -362,9 +363,12 @@ impl<'a> Splitter<'a> {
             let documented = self.out.comments.last().is_some_and(|comment| {
                 comment.kind == CommentKind::Doc && comment.start as usize >= c.code.end
             });
-            let gap = &self.text[c.code.end..token.start];
-            let further_in = token.line_indent > c.line_indent;
-            documented || !further_in && (!closes || has_empty_line(gap))
+            let apart = has_empty_line(&self.text[c.code.end..token.start]);
+            if token.line_indent > c.line_indent {
+                documented || apart && !self.margin
+            } else {
+                documented || apart || !closes
+            }
         };
         if self.current.as_ref().is_some_and(leaves) {
             self.finish_current();
