@@ -164,6 +164,7 @@ fn line_ends_and_byte_order_marks() {
     formats("use a;\r\nuse  b;\r\n", "use a;\r\nuse b;\r\n");
     formats("use a;\nuse  b;\r\n", "use a;\nuse b;\n");
     formats("\u{feff}use  a;", "use a;\n");
+    formats("\n\n\u{feff}", "\n\u{feff}\n");
 }
 
 #[test]

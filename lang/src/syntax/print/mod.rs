@@ -96,6 +96,8 @@ fn print_file(text: &str, split: &Split, file: &ParsedFile) -> Result<String, Fo
         let one_line = !printed.contains('\n');
         match before {
             Some((last, true)) if one_line && stand_together(text, last, chunk) => {}
+            // At the very start this would be a mark of the byte order, and no text.
+            _ if out.is_empty() && printed.starts_with('\u{FEFF}') => out.push('\n'),
             _ if out.is_empty() => {}
             _ => out.push('\n'),
         }
