@@ -270,7 +270,7 @@ fn what_is_left_out_is_said_once_and_can_be_put_in() {
         ),
         ("let a = “;", "let a = \";"),
         ("cluster c { };", "cluster c { }"),
-        ("/// docs", "// docs"),
+        ("/// docs\n/// more", "// docs\n// more"),
     ] {
         let file = parse_file(text);
         let errors = findings(&file);

@@ -140,8 +140,8 @@ impl Source<'_> {
                 .is_some_and(|part| part.span.start <= doc.start)
         };
         let stray: Vec<Span> = builder.stray_docs().filter(|d| !in_broken(d)).collect();
-        for place in stray {
-            builder.report(lexical::stray_docs(place));
+        for error in lexical::stray_docs(self.item_text, &stray) {
+            builder.report(error);
         }
         if self.lexical.iter().any(|&(fault, _)| is_of_braces(fault)) {
             // Where it is not closed has been found by the look of the text.

@@ -194,3 +194,35 @@ pub(super) fn stray_text(code: &str, base: u32) -> SyntaxError {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_of_the_parser_have_a_code() {
+        let position = pest::Position::from_start("let x = 1;");
+        for (limit, message) in [
+            ("stack limit reached", "this is nested too deeply"),
+            ("call limit reached", "this takes too long to parse"),
+        ] {
+            let variant = ErrorVariant::CustomError {
+                message: limit.to_owned(),
+            };
+            let error = explain("let x = 1;", 3, &Error::new_from_pos(variant, position));
+            assert_eq!((error.code, &*error.message), (codes::E0105, message));
+            assert_eq!(error.span, Span::new(3, 13));
+        }
+    }
+
+    #[test]
+    fn slips_are_found_and_other_words_are_not() {
+        let words = ["using", "on", "algorithm"];
+        assert_eq!(nearest("usng", words), Some("using"));
+        assert_eq!(nearest("Algoritm", words), Some("algorithm"));
+        assert_eq!(nearest("no", words), Some("on"));
+        assert_eq!(nearest("using", words), None);
+        assert_eq!(nearest("x", words), None);
+        assert_eq!(nearest("cluster", words), None);
+    }
+}

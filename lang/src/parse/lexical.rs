@@ -1,7 +1,8 @@
 //! What is said about faults that are found before anything is parsed.
 
-use super::error::SyntaxError;
-use crate::diagnostics::codes;
+use super::MAX_ERRORS;
+use super::error::{SyntaxError, SyntaxFix};
+use crate::diagnostics::{Applicability, codes};
 use crate::source::Span;
 use coll_grammar::split::{
     LexProblem, MAX_BRACKET_DEPTH, MAX_COMMENT_DEPTH, MAX_FILE_BYTES, MAX_TREE_DEPTH,
@@ -82,17 +83,31 @@ fn too_deep(place: Span, what: &str, limit: usize) -> SyntaxError {
     SyntaxError::new(codes::E0105, place, message).here("too deep from here")
 }
 
-/// The message for a `///` line that no item follows.
-pub(super) fn stray_docs(place: Span) -> SyntaxError {
-    let slash = Span::new(place.start + 2, place.start + 3);
-    SyntaxError::new(
-        codes::E0109,
-        place,
-        "`///` documents an item, and none follows",
-    )
-    .here("belongs to nothing")
-    .help("write `//` for a comment")
-    .safe_fix("make it a comment", slash, "")
+/// The messages for `///` lines that no item follows, one for lines that follow each other.
+pub(super) fn stray_docs(text: &str, lines: &[Span]) -> Vec<SyntaxError> {
+    let follow = |a: &Span, b: &Span| {
+        let gap = text.get(a.end as usize..b.start as usize);
+        gap.is_some_and(|gap| gap.trim().is_empty())
+    };
+    let runs = lines.chunk_by(follow).take(MAX_ERRORS);
+    runs.map(|run| {
+        let place = run.iter().copied().reduce(Span::to).unwrap_or_default();
+        let slash = |line: &Span| (Span::new(line.start + 2, line.start + 3), String::new());
+        let mut error = SyntaxError::new(
+            codes::E0109,
+            place,
+            "`///` documents an item, and none follows",
+        )
+        .here("belongs to nothing")
+        .help("write `//` for a comment");
+        error.fix = Some(SyntaxFix {
+            title: "make it a comment".to_owned(),
+            edits: run.iter().map(slash).collect(),
+            applicability: Applicability::Safe,
+        });
+        error
+    })
+    .collect()
 }
 
 /// The message for the text `found` behind the end of an item.

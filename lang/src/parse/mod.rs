@@ -36,6 +36,9 @@ const DEEP_STACK_BYTES: usize = 64 << 20;
 /// means that the grammar backtracks without end, and ends it.
 const MAX_RULE_CALLS: usize = 2_000_000_000;
 
+/// Findings kept of one item, and of the text outside all items.
+const MAX_ERRORS: usize = 50;
+
 /// A parsed file.
 #[derive(Clone, Debug, Default)]
 pub struct ParsedFile {
@@ -168,10 +171,9 @@ pub(crate) fn parse_split(text: &str, split: &Split, cache: &mut ItemCache) -> P
     let header = &split.comments[..split.header_comments];
     let tail = &split.comments[split.tail_comments.clone()];
     let docs = header.iter().chain(tail);
-    for doc in docs.filter(|c| c.kind == CommentKind::Doc) {
-        file.errors
-            .push(lexical::stray_docs(Span::new(doc.start, doc.end)));
-    }
+    let docs = docs.filter(|c| c.kind == CommentKind::Doc);
+    let docs: Vec<Span> = docs.map(|c| Span::new(c.start, c.end)).collect();
+    file.errors.extend(lexical::stray_docs(text, &docs));
     file.errors.sort_by_key(|e| (e.span.start, e.span.end));
     cache.items = seen;
     file

@@ -12,6 +12,7 @@ mod tree;
 
 pub(super) use item::doc_text;
 
+use super::MAX_ERRORS;
 use super::error::SyntaxError;
 use crate::diagnostics::codes;
 use crate::source::Span;
@@ -20,9 +21,6 @@ use coll_grammar::Rule;
 use coll_grammar::split::Comment;
 use pest::iterators::{Pair, Pairs};
 use smol_str::SmolStr;
-
-/// Findings kept of one item.
-const MAX_ERRORS: usize = 50;
 
 /// Part of the text that does not parse, and the rule that it should follow.
 pub(super) struct Broken {
