@@ -243,7 +243,9 @@ impl<'c> ModuleChecker<'c, '_> {
         {
             if diagnostic.primary.place.item != item {
                 if let Some(call) = call {
-                    at_use(&mut diagnostic, call, "a named tree");
+                    let text = self.cx.workspace.sources.text(call);
+                    let name = text.split('(').next().unwrap_or(text);
+                    at_use(&mut diagnostic, call, name.trim());
                 }
             }
             self.report(diagnostic);

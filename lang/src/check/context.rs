@@ -220,7 +220,7 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
                     item,
                     span: expr.span,
                 };
-                let message = format!("{what} is {dimension}, and this is {}", Type::of(&other));
+                let message = format!("this is {}, which cannot be {what}", Type::of(&other));
                 self.report(
                     Diagnostic::new(code, place, message).help(format!("write it as in `{example}`")),
                 );

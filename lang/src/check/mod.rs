@@ -29,12 +29,12 @@ use crate::library::{
 };
 use crate::nearest::nearest;
 use crate::resolve::{LoadedItem, Names, Symbol, SymbolId, SymbolKind, Workspace, resolve, unused};
-use crate::source::{ItemId, Place};
+use crate::source::{FileId, ItemId, Place};
 use crate::syntax::ast::{ClusterStmt, ItemKind, Name};
 use clusters::fact_type;
 use context::{Context, ModuleChecker, NodeSource};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use value::Type;
 
@@ -129,7 +129,7 @@ fn each<'a, T: Send>(
     symbols.into_iter().zip(results).collect()
 }
 
-fn unsound(checked: Vec<(SymbolId, bool)>) -> rustc_hash::FxHashSet<SymbolId> {
+fn unsound(checked: Vec<(SymbolId, bool)>) -> FxHashSet<SymbolId> {
     let wrong = checked.into_iter().filter(|(_, sound)| !sound);
     wrong.map(|(symbol, _)| symbol).collect()
 }
@@ -250,6 +250,10 @@ fn finish(
         (file, span, d.code)
     };
     diagnostics.sort_by_cached_key(key);
+    // A named tree or expression that is written out twice says the same thing at one place.
+    diagnostics.dedup_by(|a, b| {
+        (a.code, a.primary.place, &a.message) == (b.code, b.primary.place, &b.message)
+    });
     (library, diagnostics)
 }
 
@@ -268,17 +272,19 @@ fn allow(workspace: &Workspace, diagnostics: &mut Vec<Diagnostic>) {
             }
         }
     }
-    let requested = |item: ItemId| {
-        let file = workspace.sources.file_of(item);
-        workspace
-            .modules
-            .iter()
-            .any(|m| m.file == file && m.requested)
-    };
+    let requested: FxHashSet<FileId> = workspace
+        .modules
+        .iter()
+        .filter(|m| m.requested)
+        .map(|m| m.file)
+        .collect();
     diagnostics.retain(|d| {
         let item = d.primary.place.item;
+        let silent = silenced
+            .get(&item)
+            .is_some_and(|codes| codes.contains(&d.code));
         d.severity == Severity::Error
-            || !silenced.get(&item).is_some_and(|codes| codes.contains(&d.code)) && requested(item)
+            || !silent && requested.contains(&workspace.sources.file_of(item))
     });
     diagnostics.extend(wrong);
 }

@@ -38,25 +38,34 @@ impl<'c> ModuleChecker<'c, '_> {
         topology: &'c CheckedTopology,
     ) -> Vec<Finding> {
         let mut findings = Findings::default();
-        for instance in &topology.instances {
+        let admitted = |instance: &&Instance| {
             let depth = Depth(instance.depth);
-            let excluded = requires
+            requires
                 .iter()
-                .any(|clause| clause.guard.possible(&depth) == Truth::No);
-            if excluded {
-                continue;
-            }
+                .all(|clause| clause.guard.possible(&depth) != Truth::No)
+        };
+        let mut check = |instance: &Instance| {
             findings.checked.push(instance.depth);
             let found = match flatten_at(tree, instance) {
                 Ok(flat) => self.broken_rules(algorithm, op, &flat),
                 Err(error) => vec![self.does_not_fit(&error, topology, instance)],
             };
             findings.add(instance.depth, found);
+        };
+        topology
+            .instances
+            .iter()
+            .filter(admitted)
+            .for_each(&mut check);
+        if !topology.instances.iter().any(|i| admitted(&i)) {
+            // Perhaps it is for deeper clusters than those that are checked otherwise.
+            let deeper = deeper_instances(topology);
+            deeper.iter().filter(admitted).for_each(&mut check);
         }
-        if findings.checked.is_empty() {
-            return never_runs(requires, topology);
+        match findings.checked.is_empty() {
+            true => never_runs(requires, topology),
+            false => findings.finish(),
         }
-        findings.finish()
     }
 
     fn broken_rules(&self, algorithm: Place, op: Operation, flat: &FlatTree) -> Vec<Finding> {
@@ -152,9 +161,11 @@ impl Findings {
         found
             .into_iter()
             .map(|(_, mut finding, depths)| {
-                if depths != checked {
-                    let where_ = format!("on clusters with {}", describe(&depths, &checked));
-                    finding.diagnostic.notes.push(where_);
+                let says_so = finding.diagnostic.code == codes::E0401;
+                if depths != checked && !says_so {
+                    let layers = describe(&depths, &checked);
+                    let note = format!("this shows on clusters with {layers}");
+                    finding.diagnostic.notes.push(note);
                 }
                 finding
             })
@@ -185,27 +196,33 @@ fn layers(count: u32) -> String {
     super::compile::counted(count as usize, "layer")
 }
 
+/// The levels of a topology at those depths that are not checked as a rule.
+fn deeper_instances(topology: &CheckedTopology) -> Vec<Instance> {
+    let known = topology.instances.last().map_or(MAX_DEPTH, |i| i.depth);
+    (known + 1..=MAX_DEPTH)
+        .filter_map(|depth| Instance::new(&topology.topology, depth).ok())
+        .filter(Instance::is_covered)
+        .collect()
+}
+
 /// An algorithm whose requirements exclude every depth that its topology matches.
 fn never_runs(requires: &[Clause], topology: &CheckedTopology) -> Vec<Finding> {
-    let admits: Vec<u32> = topology.instances.iter().map(|i| i.depth).collect();
-    let excluded = |clause: &&Clause| {
-        (1..=MAX_DEPTH)
-            .filter(|depth| admits.contains(depth))
-            .any(|depth| clause.guard.possible(&Depth(depth)) == Truth::No)
+    let admits = || topology.instances.iter().map(|i| i.depth);
+    let excludes = |clause: &&Clause| {
+        admits().any(|depth| clause.guard.possible(&Depth(depth)) == Truth::No)
     };
-    let Some(clause) = requires.iter().find(excluded) else {
+    let Some(clause) = requires.iter().find(excludes) else {
         return Vec::new();
     };
-    let declared = &topology.topology.declared;
-    let counts: Vec<String> = admits.iter().map(u32::to_string).collect();
+    let counts: Vec<String> = admits().map(|depth| depth.to_string()).collect();
     let diagnostic = Diagnostic::new(
         codes::E0409,
         clause.place,
         "this requirement holds on no cluster that the topology matches",
     )
     .label(
-        declared.place,
-        format!("matches clusters with {} layers", counts.join(", ")),
+        topology.topology.declared.place,
+        format!("matches clusters of {} layers", counts.join(", ")),
     )
     .help("remove the requirement, or run on another topology");
     vec![Finding {

@@ -1,6 +1,6 @@
 //! Functions in expressions.
 
-use super::{Compiler, Env, Failed, Purpose, Typed, counted};
+use super::{Compiler, Env, Failed, Purpose, Sides, Typed, counted};
 use crate::check::facts::{CLOSED, Fact, Known, NetFact};
 use crate::check::guard::Op;
 use crate::check::value::{Arithmetic, Function, Type, Value, Vocabulary};
@@ -42,7 +42,15 @@ impl Compiler<'_, '_> {
             "max" => self.fold(Arithmetic::Max, NetFact::GreatestSize, name, args, place, env),
             "gcd" => self.fold(Arithmetic::Gcd, NetFact::CommonSize, name, args, place, env),
             "pow" => match args {
-                [base, exponent] => self.arithmetic(Arithmetic::Pow, base, exponent, place, env),
+                [left, right] => {
+                    let sides = Sides {
+                        left,
+                        right,
+                        place,
+                        between: env.place(name.span),
+                    };
+                    self.arithmetic(Arithmetic::Pow, sides, env)
+                }
                 _ => self.arity(name, "two numbers", args.len(), place),
             },
             "abs" => {

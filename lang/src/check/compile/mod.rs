@@ -112,6 +112,26 @@ struct Env<'e> {
     outer: Option<&'e Env<'e>>,
 }
 
+/// The two sides of an operator.
+#[derive(Clone, Copy)]
+struct Sides<'e> {
+    left: &'e Expr,
+    right: &'e Expr,
+    /// The whole expression.
+    place: Place,
+    /// The operator.
+    between: Place,
+}
+
+impl Sides<'_> {
+    /// Both sides have types that do not go together.
+    fn differ(&self, message: String, left: &Type, right: &Type, env: &Env<'_>) -> Diagnostic {
+        Diagnostic::new(codes::E0506, self.between, message)
+            .label(env.place(self.left.span), left.to_string())
+            .label(env.place(self.right.span), right.to_string())
+    }
+}
+
 struct Compiler<'c, 'a> {
     cx: &'c Context<'a>,
     reporter: &'c Reporter<'a>,
@@ -214,8 +234,19 @@ impl Compiler<'_, '_> {
             ExprKind::Call { callee, args } => self.call(callee, args, place, env, want),
             ExprKind::Unary { op, operand } => self.unary(*op, operand, place, env),
             ExprKind::Binary {
-                op, left, right, ..
-            } => self.binary(*op, left, right, place, env),
+                op,
+                op_span,
+                left,
+                right,
+            } => {
+                let sides = Sides {
+                    left,
+                    right,
+                    place,
+                    between: env.place(*op_span),
+                };
+                self.binary(*op, sides, env)
+            }
             ExprKind::If {
                 branches,
                 otherwise,
@@ -295,26 +326,19 @@ impl Compiler<'_, '_> {
         }
     }
 
-    fn binary(
-        &mut self,
-        op: BinaryOp,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
+    fn binary(&mut self, op: BinaryOp, sides: Sides<'_>, env: &Env<'_>) -> Typed {
         use BinaryOp as B;
         let arithmetic = match op {
-            B::And | B::Or => return self.logic(op == B::And, left, right, place, env),
-            B::Eq => return self.compare(Comparison::Equal, left, right, place, env),
-            B::Ne => return self.compare(Comparison::NotEqual, left, right, place, env),
-            B::Lt => return self.compare(Comparison::Less, left, right, place, env),
-            B::Le => return self.compare(Comparison::LessOrEqual, left, right, place, env),
-            B::Gt => return self.compare(Comparison::Greater, left, right, place, env),
-            B::Ge => return self.compare(Comparison::GreaterOrEqual, left, right, place, env),
-            B::In | B::NotIn => return self.membership(op == B::NotIn, left, right, place, env),
+            B::And | B::Or => return self.logic(op == B::And, sides, env),
+            B::Eq => return self.compare(Comparison::Equal, sides, env),
+            B::Ne => return self.compare(Comparison::NotEqual, sides, env),
+            B::Lt => return self.compare(Comparison::Less, sides, env),
+            B::Le => return self.compare(Comparison::LessOrEqual, sides, env),
+            B::Gt => return self.compare(Comparison::Greater, sides, env),
+            B::Ge => return self.compare(Comparison::GreaterOrEqual, sides, env),
+            B::In | B::NotIn => return self.membership(op == B::NotIn, sides, env),
             B::RangeOpen | B::RangeClosed => {
-                return self.misplaced(place, "a range", "a range stands right of `in`");
+                return self.misplaced(sides.place, "a range", "a range stands right of `in`");
             }
             B::BitOr => Arithmetic::Or,
             B::BitXor => Arithmetic::Xor,
@@ -326,22 +350,15 @@ impl Compiler<'_, '_> {
             B::Mul => Arithmetic::Mul,
             B::Div => Arithmetic::Div,
         };
-        self.arithmetic(arithmetic, left, right, place, env)
+        self.arithmetic(arithmetic, sides, env)
     }
 
-    fn arithmetic(
-        &mut self,
-        op: Arithmetic,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
+    fn arithmetic(&mut self, op: Arithmetic, sides: Sides<'_>, env: &Env<'_>) -> Typed {
         use Arithmetic as A;
         let start = self.here();
-        let a = self.number(left, env)?;
+        let a = self.number(sides.left, env)?;
         let between = self.here();
-        let b = self.number(right, env)?;
+        let b = self.number(sides.right, env)?;
         let fits = match op {
             A::Mul | A::Div => true,
             A::Add | A::Sub | A::Min | A::Max => a == b,
@@ -357,14 +374,14 @@ impl Compiler<'_, '_> {
                 }
                 _ => format!("only counts can stand here, and these are {a} and {b}"),
             };
+            let (a, b) = (Type::Number(a), Type::Number(b));
+            let diagnostic = sides.differ(message, &a, &b, env);
             return self.fail(
-                Diagnostic::new(codes::E0506, place, message)
-                    .label(env.place(left.span), a.to_string())
-                    .label(env.place(right.span), b.to_string())
+                diagnostic
                     .help("numbers are written with their units: `64 KiB`, `56 GB/s`, `1.5 us`"),
             );
         }
-        self.emit_arithmetic(op, start, between, place)?;
+        self.emit_arithmetic(op, start, between, sides.place)?;
         Ok(Type::Number(op.dimension(a, b)))
     }
 
@@ -428,19 +445,12 @@ impl Compiler<'_, '_> {
         }
     }
 
-    fn logic(
-        &mut self,
-        and: bool,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
-        self.condition(left, env)?;
+    fn logic(&mut self, and: bool, sides: Sides<'_>, env: &Env<'_>) -> Typed {
+        self.condition(sides.left, env)?;
         let skip = self.here();
-        self.emit(Op::Jump(0), place);
-        self.condition(right, env)?;
-        self.emit(if and { Op::And } else { Op::Or }, place);
+        self.emit(Op::Jump(0), sides.place);
+        self.condition(sides.right, env)?;
+        self.emit(if and { Op::And } else { Op::Or }, sides.place);
         let end = self.here();
         self.guard.ops[skip as usize] = match and {
             true => Op::SkipUnless(end),
@@ -451,14 +461,8 @@ impl Compiler<'_, '_> {
 
     /// Compiles two sides that have one type. A side that is a bare word takes its meaning from the
     /// other.
-    fn compare(
-        &mut self,
-        test: Comparison,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
+    fn compare(&mut self, test: Comparison, sides: Sides<'_>, env: &Env<'_>) -> Typed {
+        let Sides { left, right, .. } = sides;
         let left_is_word = self.is_bare_word(left, env) && !self.is_bare_word(right, env);
         let (first, second, test) = match left_is_word {
             true => (right, left, test.mirrored()),
@@ -466,27 +470,21 @@ impl Compiler<'_, '_> {
         };
         let a = self.expr(first, env, None)?;
         let made_first = self.last();
-        let want = match &a {
-            Type::Word(vocabulary) => Some(vocabulary),
-            _ => None,
-        };
-        let b = self.expr(second, env, want)?;
+        let b = self.expr(second, env, a.vocabulary())?;
         let made_second = self.last();
         if a != b {
-            let (first, second) = (env.place(first.span), env.place(second.span));
-            return self.fail(
-                Diagnostic::new(codes::E0506, place, format!("{a} cannot be compared with {b}"))
-                    .label(first, a.to_string())
-                    .label(second, b.to_string()),
-            );
+            let (a, b) = if left_is_word { (b, a) } else { (a, b) };
+            let message = format!("{a} cannot be compared with {b}");
+            let diagnostic = sides.differ(message, &a, &b, env);
+            return self.fail(diagnostic);
         }
         let ordered = !matches!(test, Comparison::Equal | Comparison::NotEqual);
         if ordered && !matches!(a, Type::Number(_)) {
             let message = format!("{a} has no order: compare with `==`, `!=` or `in`");
-            return self.fail(Diagnostic::new(codes::E0506, place, message));
+            return self.fail(Diagnostic::new(codes::E0506, sides.place, message));
         }
         let operands = [made_first, made_second];
-        self.emit(Op::Compare { test, operands }, place);
+        self.emit(Op::Compare { test, operands }, sides.place);
         Ok(Type::Bool)
     }
 
@@ -511,17 +509,10 @@ impl Compiler<'_, '_> {
         }
     }
 
-    fn membership(
-        &mut self,
-        negated: bool,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
-        let ty = self.expr(left, env, None)?;
+    fn membership(&mut self, negated: bool, sides: Sides<'_>, env: &Env<'_>) -> Typed {
+        let ty = self.expr(sides.left, env, None)?;
         let subject = self.last();
-        self.right_of_in(negated, subject, &ty, right, place, env)?;
+        self.right_of_in(negated, subject, &ty, sides.right, sides.place, env)?;
         Ok(Type::Bool)
     }
 
@@ -540,12 +531,8 @@ impl Compiler<'_, '_> {
                 self.right_of_in(negated, subject, ty, inner, place, env)
             }
             ExprKind::Set(elements) => {
-                let want = match ty {
-                    Type::Word(vocabulary) => Some(vocabulary),
-                    _ => None,
-                };
                 for element in elements {
-                    let found = self.expr(element, env, want)?;
+                    let found = self.expr(element, env, ty.vocabulary())?;
                     self.expect_type(ty, &found, env.place(element.span))?;
                 }
                 let count = elements.len() as u32;
