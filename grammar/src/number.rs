@@ -312,7 +312,9 @@ mod tests {
 
     #[test]
     fn quantities_show_the_largest_whole_unit() {
-        for text in ["64 KiB", "56 GB/s", "1500 ns", "8", "0.25", "1000 B", "3 MiB", "200 us"] {
+        for text in [
+            "64 KiB", "56 GB/s", "1500 ns", "8", "0.25", "1000 B", "3 MiB", "200 us",
+        ] {
             let shown = parse(text).unwrap().to_string();
             assert_eq!(parse(&shown), parse(text), "{text} shown as {shown}");
         }

@@ -35,7 +35,11 @@ fn main() {
     let all = start.elapsed();
     print!(
         "{}",
-        render::human(&diagnostics, &library.sources, render::HumanOptions::default())
+        render::human(
+            &diagnostics,
+            &library.sources,
+            render::HumanOptions::default()
+        )
     );
     println!(
         "{} files, {} algorithms: load {:.1} ms, check {:.1} ms, together {:.1} ms",

@@ -12,10 +12,9 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         }
         let distance = match candidate.eq_ignore_ascii_case(name) {
             true => 0,
-            false => strsim::osa_distance(
-                &name.to_ascii_lowercase(),
-                &candidate.to_ascii_lowercase(),
-            ),
+            false => {
+                strsim::osa_distance(&name.to_ascii_lowercase(), &candidate.to_ascii_lowercase())
+            }
         };
         if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));

@@ -53,8 +53,13 @@ impl<'c> ModuleChecker<'c, '_> {
         };
         if sound && algorithm.declared.sound {
             if let (AlgorithmBody::Tree(tree), Some(checked)) = (&algorithm.body, checked) {
-                let findings =
-                    self.check_ownership(symbol.place, algorithm.op, &algorithm.requires, tree, checked);
+                let findings = self.check_ownership(
+                    symbol.place,
+                    algorithm.op,
+                    &algorithm.requires,
+                    tree,
+                    checked,
+                );
                 self.add_findings(findings, symbol.place.item);
             }
         }

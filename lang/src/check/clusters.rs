@@ -7,9 +7,7 @@ use crate::diagnostics::{Diagnostic, codes};
 use crate::library::{Cluster, ClusterSpec, MemorySpec, NetSpec, PlaneSpec, Sizes};
 use crate::resolve::{LoadedItem, Lookup, Symbol, SymbolKind};
 use crate::source::{ItemId, Place, Span};
-use crate::syntax::ast::{
-    self, ClusterStmt, Expr, ExprKind, Memory, Name, Net, Plane, PlaneStmt,
-};
+use crate::syntax::ast::{self, ClusterStmt, Expr, ExprKind, Memory, Name, Net, Plane, PlaneStmt};
 use coll_grammar::number::{Dimension, Quantity, Rational};
 use coll_grammar::words::PlaneKind;
 use indexmap::IndexMap;
@@ -143,7 +141,11 @@ impl ModuleChecker<'_, '_> {
         };
         if list.is_empty() {
             let place = Self::place(item, size.span);
-            self.report(Diagnostic::new(codes::E0901, place, "a net has at least one group"));
+            self.report(Diagnostic::new(
+                codes::E0901,
+                place,
+                "a net has at least one group",
+            ));
             return None;
         }
         let sizes: Vec<Option<u32>> = list.iter().map(|expr| one(self, expr)).collect();
@@ -180,8 +182,20 @@ impl ModuleChecker<'_, '_> {
             diagnostic.code = codes::E0901;
             self.report(diagnostic);
         }
-        let bandwidth = self.positive(item, &plane.bandwidth, Dimension::RATE, "a bandwidth", "56 GB/s");
-        let latency = self.not_negative(item, &plane.latency, Dimension::SECONDS, "a latency", "1.5 us");
+        let bandwidth = self.positive(
+            item,
+            &plane.bandwidth,
+            Dimension::RATE,
+            "a bandwidth",
+            "56 GB/s",
+        );
+        let latency = self.not_negative(
+            item,
+            &plane.latency,
+            Dimension::SECONDS,
+            "a latency",
+            "1.5 us",
+        );
         let ports = match &plane.ports {
             None => Some(1),
             Some(expr) => {
@@ -239,13 +253,7 @@ impl ModuleChecker<'_, '_> {
         Some(quantity)
     }
 
-    fn memory(
-        &mut self,
-        item: ItemId,
-        memory: &Memory,
-        spec: &mut ClusterSpec,
-        seen: &mut Seen,
-    ) {
+    fn memory(&mut self, item: ItemId, memory: &Memory, spec: &mut ClusterSpec, seen: &mut Seen) {
         let engine = match &memory.engine {
             None => None,
             Some(name) => match self.engine(item, name) {
@@ -274,8 +282,7 @@ impl ModuleChecker<'_, '_> {
                 other => {
                     let place = Self::place(item, key.span);
                     let words = &["copy", "reduce", "buffer"];
-                    let mut diagnostic =
-                        unknown_word(place, other, "an entry of a memory", words);
+                    let mut diagnostic = unknown_word(place, other, "an entry of a memory", words);
                     diagnostic.code = codes::E0901;
                     self.report(diagnostic);
                 }

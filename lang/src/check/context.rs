@@ -5,7 +5,9 @@ use super::guard::Guard;
 use super::topologies::CheckedTopology;
 use super::value::{Type, Value};
 use crate::diagnostics::{Code, Diagnostic, Label, Severity, codes};
-use crate::library::{Clause, Declared, ModuleId, NodeId, Template, TemplateId, Templates, TopologyId};
+use crate::library::{
+    Clause, Declared, ModuleId, NodeId, Template, TemplateId, Templates, TopologyId,
+};
 use crate::nearest::{listed, nearest};
 use crate::resolve::{
     Cyclic, LoadedItem, Lookup, Names, Reporter, Symbol, SymbolId, SymbolKind, Symbols, Workspace,
@@ -15,7 +17,7 @@ use crate::syntax::ast::{Expr, ItemKind, Let, Name, Require};
 use coll_grammar::number::{Dimension, Quantity};
 use coll_grammar::words::{Engine, Operation};
 use indexmap::IndexMap;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 /// What is known of all modules. Filled phase by phase, read by all modules at once.
@@ -29,6 +31,8 @@ pub(super) struct Context<'a> {
     pub(super) facts: IndexMap<SmolStr, Type>,
     /// Named expressions that are wrong by themselves.
     pub(super) unsound_lets: FxHashSet<SymbolId>,
+    /// The values of named expressions that ask for no fact.
+    pub(super) constants: FxHashMap<SymbolId, Value>,
     /// Named trees that are wrong by themselves.
     pub(super) unsound_trees: FxHashSet<SymbolId>,
     /// By [`TopologyId`].
@@ -55,6 +59,7 @@ impl<'a> Context<'a> {
             ids,
             facts: IndexMap::new(),
             unsound_lets: FxHashSet::default(),
+            constants: FxHashMap::default(),
             unsound_trees: FxHashSet::default(),
             topologies: Vec::new(),
             templates: Vec::new(),
@@ -222,7 +227,8 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
                 };
                 let message = format!("this is {}, which cannot be {what}", Type::of(&other));
                 self.report(
-                    Diagnostic::new(code, place, message).help(format!("write it as in `{example}`")),
+                    Diagnostic::new(code, place, message)
+                        .help(format!("write it as in `{example}`")),
                 );
                 None
             }
@@ -270,7 +276,9 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
             span: expr.span,
         };
         let message = format!("a condition is yes or no, and this is {ty}");
-        self.report(Diagnostic::new(codes::E0506, place, message).help("compare it with something"));
+        self.report(
+            Diagnostic::new(codes::E0506, place, message).help("compare it with something"),
+        );
         None
     }
 
@@ -312,9 +320,11 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
 pub(super) fn unknown_word(place: Place, word: &str, what: &str, words: &[&str]) -> Diagnostic {
     let diagnostic = Diagnostic::new(codes::E0604, place, format!("`{word}` is not {what}"));
     match nearest(word, words.iter().copied()) {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .suggest(format!("replace with `{near}`"), place, near),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).suggest(
+            format!("replace with `{near}`"),
+            place,
+            near,
+        ),
         None => diagnostic.help(format!("one of {}", listed(words))),
     }
 }

@@ -372,7 +372,11 @@ mod tests {
     fn facts_and_words_are_spelled_once() {
         for fact in Fact::ALL {
             assert_eq!(Fact::parse(fact.as_str()), Some(*fact));
-            assert!(CLOSED.iter().all(|v| !v.has(fact.as_str()) || *fact == Fact::Reduce));
+            assert!(
+                CLOSED
+                    .iter()
+                    .all(|v| !v.has(fact.as_str()) || *fact == Fact::Reduce)
+            );
         }
         assert!(Fact::Reduce.belongs_to(Operation::AllReduce));
         assert!(!Fact::Reduce.belongs_to(Operation::AllGather));

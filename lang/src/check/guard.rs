@@ -268,9 +268,10 @@ impl Guard {
     pub fn explain(&self, facts: &dyn Facts) -> (Result<Value, EvalError>, Explanation) {
         let mut machine = Machine::new(self, facts, false);
         machine.trace = Some(Explanation {
-            direct: !self.ops.iter().any(|op| {
-                matches!(op, Op::Not | Op::Branch { .. })
-            }),
+            direct: !self
+                .ops
+                .iter()
+                .any(|op| matches!(op, Op::Not | Op::Branch { .. })),
             ..Explanation::default()
         });
         let value = machine

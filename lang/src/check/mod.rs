@@ -51,40 +51,46 @@ pub fn check(workspace: Workspace) -> (Library, Vec<Diagnostic>) {
     let mut library = Library::default();
 
     cx.facts = declared_facts(&cx);
-    let lets = each(&cx, SymbolKind::Let, &mut diagnostics, |checker, item, symbol| {
-        match &item.parsed.item.kind {
-            ItemKind::Let(it) => checker.named_expression(item, symbol, it),
-            _ => false,
-        }
-    });
-    cx.unsound_lets = unsound(lets);
-    let clusters = each(&cx, SymbolKind::Cluster, &mut diagnostics, |checker, item, symbol| {
-        match &item.parsed.item.kind {
+    check_lets(&mut cx, &mut diagnostics);
+    let clusters = each(
+        &cx,
+        SymbolKind::Cluster,
+        &mut diagnostics,
+        |checker, item, symbol| match &item.parsed.item.kind {
             ItemKind::Cluster(ast) => Some(checker.cluster(item, symbol, ast)),
             _ => None,
-        }
-    });
+        },
+    );
     library.clusters = clusters.into_iter().filter_map(|(_, c)| c).collect();
-    let topologies = each(&cx, SymbolKind::Topology, &mut diagnostics, |checker, item, symbol| {
-        match &item.parsed.item.kind {
+    let topologies = each(
+        &cx,
+        SymbolKind::Topology,
+        &mut diagnostics,
+        |checker, item, symbol| match &item.parsed.item.kind {
             ItemKind::Topology(ast) => Some(checker.topology(item, symbol, ast)),
             _ => None,
-        }
-    });
+        },
+    );
     cx.topologies = topologies.into_iter().filter_map(|(_, t)| t).collect();
-    let templates = each(&cx, SymbolKind::Template, &mut diagnostics, |checker, item, symbol| {
-        match &item.parsed.item.kind {
+    let templates = each(
+        &cx,
+        SymbolKind::Template,
+        &mut diagnostics,
+        |checker, item, symbol| match &item.parsed.item.kind {
             ItemKind::Template(ast) => Some(checker.template(item, symbol, ast)),
             _ => None,
-        }
-    });
+        },
+    );
     cx.templates = templates.into_iter().filter_map(|(_, t)| t).collect();
-    let trees = each(&cx, SymbolKind::Tree, &mut diagnostics, |checker, item, _| {
-        match &item.parsed.item.kind {
+    let trees = each(
+        &cx,
+        SymbolKind::Tree,
+        &mut diagnostics,
+        |checker, item, _| match &item.parsed.item.kind {
             ItemKind::Tree(ast) => checker.named_tree(item, ast),
             _ => false,
-        }
-    });
+        },
+    );
     cx.unsound_trees = unsound(trees);
     let modules: Vec<CheckedModule> = (0..workspace.modules.len())
         .into_par_iter()
@@ -134,23 +140,45 @@ fn unsound(checked: Vec<(SymbolId, bool)>) -> FxHashSet<SymbolId> {
     wrong.map(|(symbol, _)| symbol).collect()
 }
 
+/// Checks named expressions, each behind those that it names.
+fn check_lets(cx: &mut Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    for &symbol in cx.cyclic.order() {
+        let Some((_, it)) = cx.let_item(symbol) else {
+            continue;
+        };
+        let declared = cx.names.symbol(symbol);
+        let mut checker = ModuleChecker::new(cx, declared.module);
+        let (sound, value) = checker.named_expression(cx.item(symbol), declared, it);
+        diagnostics.append(&mut checker.diagnostics);
+        if !sound {
+            cx.unsound_lets.insert(symbol);
+        }
+        cx.constants.extend(value.map(|value| (symbol, value)));
+    }
+}
+
 /// The facts that clusters declare, by the type of the first declaration of each.
 fn declared_facts(cx: &Context<'_>) -> indexmap::IndexMap<SmolStr, Type> {
-    let found = each(cx, SymbolKind::Cluster, &mut Vec::new(), |checker, item, _| {
-        let ItemKind::Cluster(ast) = &item.parsed.item.kind else {
-            return Vec::new();
-        };
-        let facts = ast.body.iter().filter_map(|stmt| match stmt {
-            ClusterStmt::Fact { name, value } => Some((name, value)),
-            _ => None,
-        });
-        facts
-            .filter_map(|(name, value)| {
-                let value = checker.fact_value(item.id, value)?;
-                Some((name.text.clone(), fact_type(&name.text, &value)))
-            })
-            .collect()
-    });
+    let found = each(
+        cx,
+        SymbolKind::Cluster,
+        &mut Vec::new(),
+        |checker, item, _| {
+            let ItemKind::Cluster(ast) = &item.parsed.item.kind else {
+                return Vec::new();
+            };
+            let facts = ast.body.iter().filter_map(|stmt| match stmt {
+                ClusterStmt::Fact { name, value } => Some((name, value)),
+                _ => None,
+            });
+            facts
+                .filter_map(|(name, value)| {
+                    let value = checker.fact_value(item.id, value)?;
+                    Some((name.text.clone(), fact_type(&name.text, &value)))
+                })
+                .collect()
+        },
+    );
     let mut facts = indexmap::IndexMap::new();
     for (name, ty) in found.into_iter().flat_map(|(_, facts)| facts) {
         facts.entry(name).or_insert(ty);
@@ -307,9 +335,11 @@ fn not_silenced(item: ItemId, name: &Name, found: Option<Code>) -> Diagnostic {
     let message = format!("there is no lint `{}`", name.text);
     let diagnostic = Diagnostic::new(codes::E0604, place, message);
     match nearest(&name.text, lints.iter().copied()) {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .suggest(format!("replace with `{near}`"), place, near),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).suggest(
+            format!("replace with `{near}`"),
+            place,
+            near,
+        ),
         None => diagnostic.help(format!("lints: {}", lints.join(", "))),
     }
 }

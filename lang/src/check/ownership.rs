@@ -10,6 +10,9 @@ use crate::diagnostics::{Code, Diagnostic, codes};
 use crate::library::{Clause, FlatTree, LevelRef, NodeId, Tree, TreeIx};
 use crate::source::Place;
 use coll_grammar::words::Operation;
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+use rustc_hash::FxHashMap;
 
 /// Something found about a tree.
 pub(super) struct Finding {
@@ -22,11 +25,14 @@ pub(super) struct Finding {
 #[derive(Default)]
 struct Findings {
     checked: Vec<u32>,
-    found: Vec<(Key, Finding, Vec<u32>)>,
+    found: IndexMap<Key, (Finding, Vec<u32>)>,
 }
 
-/// Code, place, and how many alike come before it at the same depth.
+/// Code, place, and how many others with these come before it at the same depth.
 type Key = (Code, Place, usize);
+
+/// A node says at most so much at one depth, however often it is repeated by loops.
+const MOST_OF_A_NODE: u32 = 4;
 
 impl<'c> ModuleChecker<'c, '_> {
     pub(super) fn check_ownership(
@@ -83,9 +89,16 @@ impl<'c> ModuleChecker<'c, '_> {
             template: &|id| cx.templates[id.index()].declared.name.to_string(),
             text: &|place| cx.workspace.sources.text(place).to_owned(),
         };
+        let mut said: FxHashMap<NodeId, u32> = FxHashMap::default();
+        let mut worth_saying = |node: TreeIx| {
+            let times = said.entry(flat.node(node).id).or_default();
+            *times += 1;
+            *times <= MOST_OF_A_NODE
+        };
         trace
             .problems
             .iter()
+            .filter(|problem| worth_saying(problem.node))
             .map(|problem| Finding {
                 diagnostic: explain(problem, &context),
                 call: source(problem.node).call,
@@ -142,15 +155,20 @@ impl<'c> ModuleChecker<'c, '_> {
 
 impl Findings {
     fn add(&mut self, depth: u32, found: Vec<Finding>) {
-        let mut here: Vec<Key> = Vec::new();
+        let mut said: FxHashMap<(Code, Place), Vec<String>> = FxHashMap::default();
         for finding in found {
             let (code, place) = (finding.diagnostic.code, finding.diagnostic.primary.place);
-            let alike = here.iter().filter(|k| (k.0, k.1) == (code, place)).count();
-            let key = (code, place, alike);
-            here.push(key);
-            match self.found.iter_mut().find(|known| known.0 == key) {
-                Some(known) => known.2.push(depth),
-                None => self.found.push((key, finding, vec![depth])),
+            let here = said.entry((code, place)).or_default();
+            if here.contains(&finding.diagnostic.message) {
+                continue;
+            }
+            here.push(finding.diagnostic.message.clone());
+            let key = (code, place, here.len());
+            match self.found.entry(key) {
+                Entry::Occupied(mut known) => known.get_mut().1.push(depth),
+                Entry::Vacant(new) => {
+                    new.insert((finding, vec![depth]));
+                }
             }
         }
     }
@@ -160,7 +178,7 @@ impl Findings {
         let Self { checked, found } = self;
         found
             .into_iter()
-            .map(|(_, mut finding, depths)| {
+            .map(|(_, (mut finding, depths))| {
                 let says_so = finding.diagnostic.code == codes::E0401;
                 if depths != checked && !says_so {
                     let layers = describe(&depths, &checked);
@@ -208,9 +226,8 @@ fn deeper_instances(topology: &CheckedTopology) -> Vec<Instance> {
 /// An algorithm whose requirements exclude every depth that its topology matches.
 fn never_runs(requires: &[Clause], topology: &CheckedTopology) -> Vec<Finding> {
     let admits = || topology.instances.iter().map(|i| i.depth);
-    let excludes = |clause: &&Clause| {
-        admits().any(|depth| clause.guard.possible(&Depth(depth)) == Truth::No)
-    };
+    let excludes =
+        |clause: &&Clause| admits().any(|depth| clause.guard.possible(&Depth(depth)) == Truth::No);
     let Some(clause) = requires.iter().find(excludes) else {
         return Vec::new();
     };

@@ -128,7 +128,10 @@ fn size(text: &str, part: Range<usize>) -> Result<u32, ShapeError> {
     match digits.parse() {
         Ok(0) => Err(error(part, "a layer has at least one group")),
         Ok(size) => Ok(size),
-        Err(_) => Err(error(part, format!("`{digits}` is more than a size can be"))),
+        Err(_) => Err(error(
+            part,
+            format!("`{digits}` is more than a size can be"),
+        )),
     }
 }
 
@@ -164,7 +167,12 @@ mod tests {
             .nets
             .iter()
             .flat_map(|n| &n.planes)
-            .map(|p| format!("{} {} {} {} {}", p.name, p.kind, p.bandwidth, p.latency, p.ports))
+            .map(|p| {
+                format!(
+                    "{} {} {} {} {}",
+                    p.name, p.kind, p.bandwidth, p.latency, p.ports
+                )
+            })
             .collect();
         assert_eq!(
             planes,
@@ -201,13 +209,20 @@ mod tests {
             ("[8,8]x3", "[8,8]", "net 0 has 2 sizes, and 3 groups"),
             ("[8,8]", "[8,8]", "net 0 has 2 sizes, and 1 group"),
             ("65536x65536", "65536", "more than 4294967295 ranks"),
-            ("1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1", "1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1", "at most 16 nets"),
+            (
+                "1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1",
+                "1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1",
+                "at most 16 nets",
+            ),
         ] {
             let error = parse_shape(text).unwrap_err();
             assert!(error.message.contains(message), "{text}: {error:?}");
             assert_eq!(&text[error.part.clone()], part, "{text}: {error:?}");
         }
-        assert_eq!(parse_shape("65535x65537").unwrap().ranks(), u64::from(u32::MAX));
+        assert_eq!(
+            parse_shape("65535x65537").unwrap().ranks(),
+            u64::from(u32::MAX)
+        );
     }
 
     proptest! {

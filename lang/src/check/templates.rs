@@ -77,7 +77,10 @@ impl ModuleChecker<'_, '_> {
             let place = Self::place(item, param.name.span);
             let Some(kind) = &param.kind else {
                 let message = format!("the parameter `{}` has no kind", param.name.text);
-                let help = format!("write `{}: template`, `: level` or `: int`", param.name.text);
+                let help = format!(
+                    "write `{}: template`, `: level` or `: int`",
+                    param.name.text
+                );
                 self.report(Diagnostic::new(codes::E0213, place, message).help(help));
                 continue;
             };
@@ -89,8 +92,7 @@ impl ModuleChecker<'_, '_> {
                 None => {
                     let place = Self::place(item, kind.span);
                     let words = kinds.map(|k| k.0);
-                    let diagnostic =
-                        unknown_word(place, &kind.text, "a kind of parameter", &words);
+                    let diagnostic = unknown_word(place, &kind.text, "a kind of parameter", &words);
                     self.report(diagnostic);
                 }
             }
@@ -145,10 +147,7 @@ impl ModuleChecker<'_, '_> {
             }
             let kind = SymbolKind::Template;
             let (module, id) = (self.module, item.id);
-            match self
-                .cx
-                .resolve_all(&self.reporter, module, id, path, kind)
-            {
+            match self.cx.resolve_all(&self.reporter, module, id, path, kind) {
                 Ok(symbols) => {
                     let wanted = op.map_or(ops.to_vec(), |op| vec![op]);
                     let _all = wanted

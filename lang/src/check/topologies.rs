@@ -180,8 +180,12 @@ impl ModuleChecker<'_, '_> {
         if backwards {
             let place = Self::place(item, range.span);
             self.report(
-                Diagnostic::new(codes::E0407, place, "the layers run from the inner to the outer")
-                    .help("exchange the two ends"),
+                Diagnostic::new(
+                    codes::E0407,
+                    place,
+                    "the layers run from the inner to the outer",
+                )
+                .help("exchange the two ends"),
             );
             return None;
         }
@@ -196,8 +200,12 @@ impl ModuleChecker<'_, '_> {
             NetBound::Star(span) => {
                 let place = Self::place(item, *span);
                 self.report(
-                    Diagnostic::new(codes::E0407, place, "`*` stands for all layers, not for one")
-                        .help("write `top` for the outermost layer"),
+                    Diagnostic::new(
+                        codes::E0407,
+                        place,
+                        "`*` stands for all layers, not for one",
+                    )
+                    .help("write `top` for the outermost layer"),
                 );
                 return None;
             }
@@ -214,9 +222,7 @@ impl ModuleChecker<'_, '_> {
         if value >= u64::from(MAX_DEPTH) {
             let place = Self::place(item, span);
             let message = format!("there is no layer {value}: clusters have at most {MAX_DEPTH}");
-            self.report(
-                Diagnostic::new(codes::E0407, place, message).help("layers count from 0"),
-            );
+            self.report(Diagnostic::new(codes::E0407, place, message).help("layers count from 0"));
             return None;
         }
         Some(Some(value as u32))
@@ -224,11 +230,18 @@ impl ModuleChecker<'_, '_> {
 
     fn layer_number(&mut self, item: ItemId, expr: &Expr) -> Option<u64> {
         let code = codes::E0506;
-        let number =
-            self.quantity(item, expr, Dimension::NONE, "a layer's number", "net 0", code)?;
+        let number = self.quantity(
+            item,
+            expr,
+            Dimension::NONE,
+            "a layer's number",
+            "net 0",
+            code,
+        )?;
         let whole = number.to_u64();
         if whole.is_none() {
-            let message = format!("a layer's number is a whole number from 0, and this is {number}");
+            let message =
+                format!("a layer's number is a whole number from 0, and this is {number}");
             let place = Self::place(item, expr.span);
             self.report(Diagnostic::new(codes::E0407, place, message));
         }
@@ -281,7 +294,10 @@ impl ModuleChecker<'_, '_> {
                             level.name, gcd.name
                         ),
                     )
-                    .label(gcd.place, format!("layer {net} and those above become two dimensions"))
+                    .label(
+                        gcd.place,
+                        format!("layer {net} and those above become two dimensions"),
+                    )
                     .help("join what is left over by `rest`"),
                 );
             }
@@ -335,7 +351,10 @@ fn fits_nothing(topology: &Topology) -> Diagnostic {
             .note("every dimension of a cluster must be joined by some level")
             .help(match gcd {
                 Some(_) => "add a level such as `level L1 = rest;`".to_owned(),
-                None => format!("add a level such as `level L = {};`", names.replace(", ", "..")),
+                None => format!(
+                    "add a level such as `level L = {};`",
+                    names.replace(", ", "..")
+                ),
             });
     }
     let mut diagnostic = Diagnostic::new(
@@ -352,7 +371,10 @@ fn fits_nothing(topology: &Topology) -> Diagnostic {
             ),
             Err(Unfit::NoLayer { level, layer }) => (
                 topology.levels[*level as usize].place,
-                format!("needs layer {layer}, which is not there with {depth} {}", layers_word(*depth)),
+                format!(
+                    "needs layer {layer}, which is not there with {depth} {}",
+                    layers_word(*depth)
+                ),
             ),
             _ => continue,
         };

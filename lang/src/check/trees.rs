@@ -6,8 +6,8 @@ use super::topologies::{CheckedTopology, member_number};
 use super::value::Value;
 use crate::diagnostics::{Applicability, Diagnostic, Edit, codes};
 use crate::library::{
-    Children, LevelRef, ModuleId, Node, NodeKind, Parameter, ParameterKind, TemplateArg,
-    Tree, TreeIx,
+    Children, LevelRef, ModuleId, Node, NodeKind, Parameter, ParameterKind, TemplateArg, Tree,
+    TreeIx,
 };
 use crate::nearest::{listed, nearest};
 use crate::resolve::{LoadedItem, SymbolId, SymbolKind, Symbols, split_operation};
@@ -193,7 +193,9 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
                 self.report(Diagnostic::new(
                     codes::E1003,
                     self.call.unwrap_or(place),
-                    format!("the tree has more than {MAX_NODES} nodes once named trees are written out"),
+                    format!(
+                        "the tree has more than {MAX_NODES} nodes once named trees are written out"
+                    ),
                 ));
             }
             return ix;
@@ -204,12 +206,7 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
         ix
     }
 
-    fn kind(
-        &mut self,
-        tree: &ast::Tree,
-        env: &mut Env,
-        in_sequence: bool,
-    ) -> Option<NodeKind> {
+    fn kind(&mut self, tree: &ast::Tree, env: &mut Env, in_sequence: bool) -> Option<NodeKind> {
         match &tree.kind {
             TreeKind::Error => {
                 self.broken = true;
@@ -218,8 +215,7 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
             TreeKind::Leaf { name, args, level } => self.leaf(name, args.as_deref(), level, env),
             TreeKind::Call { .. } => None,
             TreeKind::Sequence(children) => {
-                let list: Vec<TreeIx> =
-                    children.iter().map(|c| self.node(c, env, true)).collect();
+                let list: Vec<TreeIx> = children.iter().map(|c| self.node(c, env, true)).collect();
                 Some(NodeKind::Sequence(self.add_children(&list)))
             }
             TreeKind::Parallel(children) => {
@@ -272,13 +268,17 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
             },
         ];
         self.report(
-            Diagnostic::new(codes::E0317, place, format!("{what} stands inside a sequence"))
-                .help("write `sequence < … >` around it")
-                .fix(
-                    "write a sequence around it",
-                    edits,
-                    Applicability::Suggested,
-                ),
+            Diagnostic::new(
+                codes::E0317,
+                place,
+                format!("{what} stands inside a sequence"),
+            )
+            .help("write `sequence < … >` around it")
+            .fix(
+                "write a sequence around it",
+                edits,
+                Applicability::Suggested,
+            ),
         );
     }
 
@@ -497,8 +497,7 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
         if let Some(bound) = bound {
             if !matches!(bound, Bound::Broken) {
                 let text = &name.parts[0].text;
-                let message =
-                    format!("`{text}` is {}, and a stage is needed here", bound.noun());
+                let message = format!("`{text}` is {}, and a stage is needed here", bound.noun());
                 let mut diagnostic = Diagnostic::new(codes::E0203, place, message);
                 if let Bound::Templates(_) | Bound::Any(ParameterKind::Template) = bound {
                     diagnostic = diagnostic.help(format!("write `{text}@LEVEL`"));
@@ -699,7 +698,10 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
             return Some([first, last]);
         }
         let [a, b] = ends;
-        let message = format!("`{}` and `{}` are not ends of one range of levels", a.text, b.text);
+        let message = format!(
+            "`{}` and `{}` are not ends of one range of levels",
+            a.text, b.text
+        );
         self.report(
             Diagnostic::new(codes::E0401, env.place(a.span.to(b.span)), message)
                 .help("a loop runs over the levels of one family, or over levels in the order in which they are declared"),
@@ -743,8 +745,11 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
             Some(Bound::Level(level)) => return Ok(*level),
             Some(Bound::Broken | Bound::Any(ParameterKind::Level)) => return Err(None),
             Some(other) => {
-                let message =
-                    format!("`{}` is {}, and a level is needed here", name.text, other.noun());
+                let message = format!(
+                    "`{}` is {}, and a level is needed here",
+                    name.text,
+                    other.noun()
+                );
                 let place = env.place(name.span);
                 return Err(Some(Diagnostic::new(codes::E0203, place, message)));
             }
@@ -775,9 +780,11 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
         let diagnostic = Diagnostic::new(codes::E0401, place, message)
             .label(declared.place, format!("its levels are {}", listed(&all)));
         match nearest(text, all.iter().copied()) {
-            Some(near) => diagnostic
-                .help(format!("did you mean `{near}`?"))
-                .suggest(format!("replace with `{near}`"), place, near),
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                format!("replace with `{near}`"),
+                place,
+                near,
+            ),
             None => diagnostic.help(format!("levels: {}", listed(&all))),
         }
     }
@@ -823,10 +830,12 @@ pub(super) fn find_level(topology: &CheckedTopology, name: &str) -> Option<Level
     if let Some((_, declared)) = declared {
         return Some(LevelRef::Declared(declared));
     }
-    levels().filter(|(level, _)| level.family).find_map(|(level, family)| {
-        let net = member_number(&level.name, name)?;
-        Some(LevelRef::Member { family, net })
-    })
+    levels()
+        .filter(|(level, _)| level.family)
+        .find_map(|(level, family)| {
+            let net = member_number(&level.name, name)?;
+            Some(LevelRef::Member { family, net })
+        })
 }
 
 /// `(t: template, l: level)`

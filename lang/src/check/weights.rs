@@ -40,8 +40,12 @@ impl Builder<'_, '_, '_> {
                 span: node,
             };
             self.report(
-                Diagnostic::new(codes::E0503, place, "all weights are zero, so no child gets anything")
-                    .help("give at least one child a weight above zero"),
+                Diagnostic::new(
+                    codes::E0503,
+                    place,
+                    "all weights are zero, so no child gets anything",
+                )
+                .help("give at least one child a weight above zero"),
             );
         }
         Some(weights)

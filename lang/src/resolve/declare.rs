@@ -168,7 +168,10 @@ fn duplicate(symbol: &Symbol, other: &Symbol) -> Diagnostic {
     };
     Diagnostic::new(codes::E0202, symbol.place, message)
         .here(format!("{} with this name", symbol.kind))
-        .label(other.place, format!("first declared here, as {}", other.kind))
+        .label(
+            other.place,
+            format!("first declared here, as {}", other.kind),
+        )
         .help(help)
 }
 

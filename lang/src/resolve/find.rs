@@ -199,7 +199,8 @@ impl Finder<'_> {
         self.found.unreadable.push(Unreadable {
             shown: self.shown(absolute),
             message: format!("there is no file or folder `{}`", path.display()),
-            help: near.map(|near| format!("did you mean `{}`?", path.with_file_name(near).display())),
+            help: near
+                .map(|near| format!("did you mean `{}`?", path.with_file_name(near).display())),
         });
     }
 
@@ -490,7 +491,10 @@ mod tests {
 
     #[test]
     fn modules_are_named_after_their_files() {
-        assert_eq!(module_name(Path::new("topology/levels.coll")), "topology.levels");
+        assert_eq!(
+            module_name(Path::new("topology/levels.coll")),
+            "topology.levels"
+        );
         assert_eq!(module_name(Path::new("my-file.v2.coll")), "my_file_v2");
         assert_eq!(identifier_of(Some("8x4".as_ref())), "_8x4");
     }

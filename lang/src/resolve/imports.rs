@@ -129,9 +129,14 @@ fn library_alone(item: ItemId, name: &Name) -> Diagnostic {
         item,
         span: name.span,
     };
-    let message = format!("`{}` is a library, and its name is in scope as it is", name.text);
-    Diagnostic::new(codes::E0204, place, message)
-        .help(format!("name what you need of it: `use {}.MODULE.NAME;`", name.text))
+    let message = format!(
+        "`{}` is a library, and its name is in scope as it is",
+        name.text
+    );
+    Diagnostic::new(codes::E0204, place, message).help(format!(
+        "name what you need of it: `use {}.MODULE.NAME;`",
+        name.text
+    ))
 }
 
 /// Reports imports that bind a name which the file binds otherwise, and own templates that stand
@@ -153,7 +158,10 @@ fn hidden(names: &Names, module: ModuleId, diagnostics: &mut Vec<Diagnostic>) {
                 Diagnostic::new(
                     codes::E0212,
                     import.place,
-                    format!("this import has the name of an item of this file, `{}`", import.name),
+                    format!(
+                        "this import has the name of an item of this file, `{}`",
+                        import.name
+                    ),
                 )
                 .label(symbol.place, format!("{} of this file", symbol.kind))
                 .help(format!(
@@ -179,7 +187,9 @@ fn hidden(names: &Names, module: ModuleId, diagnostics: &mut Vec<Diagnostic>) {
                     Diagnostic::new(
                         codes::W0203,
                         own.place,
-                        format!("in this file `{name}` hides the template of std that plans `{op}`"),
+                        format!(
+                            "in this file `{name}` hides the template of std that plans `{op}`"
+                        ),
                     )
                     .label(std.place, "the template of std")
                     .help("give it another name, or `allow(W0203)` if this is meant"),

@@ -188,8 +188,8 @@ impl Reader {
 
     fn requires(&mut self, value: Value<'_, '_>, manifest: &mut Manifest) {
         let DeValue::Table(table) = value.get_ref() else {
-            self.report(value.span(), "`requires` must be a table")
-                .help = Some("write `requires = { std = \"0.1\" }`".to_owned());
+            self.report(value.span(), "`requires` must be a table").help =
+                Some("write `requires = { std = \"0.1\" }`".to_owned());
             return;
         };
         let mut entries: Vec<_> = table.iter().collect();
@@ -270,10 +270,7 @@ mod tests {
                 "name = \"a b\"\nversion = \"1.0.0\"",
                 "`a b` cannot name a library",
             ),
-            (
-                "name = \"tree\"\nversion = \"1.0.0\"",
-                "is a reserved word",
-            ),
+            ("name = \"tree\"\nversion = \"1.0.0\"", "is a reserved word"),
             ("name = 3\nversion = \"1.0.0\"", "`name` must be a string"),
             ("name = \"a\"\nversion = \"1.0\"", "`1.0` is no version"),
             (

@@ -82,9 +82,11 @@ impl<'a> Reporter<'a> {
         let mut all: Vec<&str> = self.names.public_names(within).collect();
         all.sort_unstable();
         if let Some(near) = nearest(name, all.iter().copied()) {
-            diagnostic = diagnostic
-                .help(format!("did you mean `{near}`?"))
-                .suggest(format!("replace with `{near}`"), place, near);
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                format!("replace with `{near}`"),
+                place,
+                near,
+            );
         } else if let Some(other) = self.declared_elsewhere(name, |_| true) {
             diagnostic = diagnostic.help(format!("there is one in `{other}`"));
         } else {
@@ -126,9 +128,11 @@ impl<'a> Reporter<'a> {
         };
         match nearest(name, below.iter().copied()) {
             Some(near) => {
-                diagnostic = diagnostic
-                    .help(format!("did you mean `{near}`?"))
-                    .suggest(format!("replace with `{near}`"), place, near);
+                diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                    format!("replace with `{near}`"),
+                    place,
+                    near,
+                );
             }
             None => {
                 let what = format!("`{prefix}` has");
@@ -155,11 +159,7 @@ impl<'a> Reporter<'a> {
 
     fn not_required(&self, module: ModuleId, library: &str, place: Place) -> Diagnostic {
         let own = &self.workspace.libraries[self.names.module(module).library];
-        let known = self
-            .workspace
-            .libraries
-            .iter()
-            .find(|l| l.name == library);
+        let known = self.workspace.libraries.iter().find(|l| l.name == library);
         let help = match known {
             Some(known) if known.requires.is_some() => format!(
                 "add `{library} = \"{}\"` to `requires` in the manifest",
@@ -170,10 +170,7 @@ impl<'a> Reporter<'a> {
         Diagnostic::new(
             codes::E0204,
             place,
-            format!(
-                "`{}` does not require the library `{library}`",
-                own.name
-            ),
+            format!("`{}` does not require the library `{library}`", own.name),
         )
         .label(own.place, "its manifest")
         .help(help)
@@ -218,15 +215,18 @@ impl<'a> Reporter<'a> {
         }
         let fits = |kind| kind == wanted;
         if let Some(found) = self.declared_elsewhere(text, fits) {
-            let diagnostic =
-                diagnostic.help(format!("there is one in another module: add `use {found};`"));
+            let diagnostic = diagnostic.help(format!(
+                "there is one in another module: add `use {found};`"
+            ));
             return self.with_import(diagnostic, module, &found);
         }
         let in_scope = self.in_scope(module, wanted);
         if let Some(near) = nearest(text, in_scope.iter().copied()) {
-            return diagnostic
-                .help(format!("did you mean `{near}`?"))
-                .suggest(format!("replace with `{near}`"), place, near);
+            return diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                format!("replace with `{near}`"),
+                place,
+                near,
+            );
         }
         match self.nearest_elsewhere(text, wanted) {
             Some(found) => diagnostic.help(format!("did you mean `{found}`?")),
@@ -262,11 +262,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// The full name of a public item of some module that is called `name`.
-    fn declared_elsewhere(
-        &self,
-        name: &str,
-        fits: impl Fn(SymbolKind) -> bool,
-    ) -> Option<String> {
+    fn declared_elsewhere(&self, name: &str, fits: impl Fn(SymbolKind) -> bool) -> Option<String> {
         self.names
             .modules
             .iter()
@@ -318,7 +314,10 @@ impl<'a> Reporter<'a> {
         Diagnostic::new(
             codes::E0203,
             place,
-            format!("`{}` is {}, and {wanted} is needed here", symbol.name, symbol.kind),
+            format!(
+                "`{}` is {}, and {wanted} is needed here",
+                symbol.name, symbol.kind
+            ),
         )
         .label(symbol.place, "declared here")
     }

@@ -153,10 +153,19 @@ fn links_do_not_lead_out_of_a_library() {
 #[test]
 fn libraries_are_found_in_their_order() {
     let folder = Folder::new("order");
-    folder.write("given/base/coll.toml", "name = \"base\"\nversion = \"1.0.0\"\n");
+    folder.write(
+        "given/base/coll.toml",
+        "name = \"base\"\nversion = \"1.0.0\"\n",
+    );
     folder.write("given/base/a.coll", TOPOLOGY);
-    folder.write("path/base/coll.toml", "name = \"base\"\nversion = \"2.0.0\"\n");
-    folder.write("path/more/coll.toml", "name = \"more\"\nversion = \"2.0.0\"\n");
+    folder.write(
+        "path/base/coll.toml",
+        "name = \"base\"\nversion = \"2.0.0\"\n",
+    );
+    folder.write(
+        "path/more/coll.toml",
+        "name = \"more\"\nversion = \"2.0.0\"\n",
+    );
     let main = folder.write("main.coll", "use base.a.flat;\n");
     let workspace = load(LoadRequest {
         paths: vec![main],
@@ -253,8 +262,20 @@ fn names_are_looked_up_in_the_nearest_scope() {
     // A template of the same name for other operations stands beside that of the prelude.
     assert_eq!(full("mesh"), ["scope_test.mesh", "std.templates.mesh"]);
     assert!(matches!(look_up("topo"), Lookup::Module(_)));
-    assert!(matches!(look_up("two_level"), Lookup::Missing { part: 0, .. }));
-    assert!(matches!(look_up("topo.nothing"), Lookup::Missing { part: 1, .. }));
-    assert!(matches!(look_up("std.nothing.x"), Lookup::Missing { part: 1, .. }));
-    assert!(matches!(look_up("here.L0"), Lookup::Missing { part: 0, .. }));
+    assert!(matches!(
+        look_up("two_level"),
+        Lookup::Missing { part: 0, .. }
+    ));
+    assert!(matches!(
+        look_up("topo.nothing"),
+        Lookup::Missing { part: 1, .. }
+    ));
+    assert!(matches!(
+        look_up("std.nothing.x"),
+        Lookup::Missing { part: 1, .. }
+    ));
+    assert!(matches!(
+        look_up("here.L0"),
+        Lookup::Missing { part: 0, .. }
+    ));
 }

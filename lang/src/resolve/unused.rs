@@ -29,7 +29,12 @@ pub fn unused(workspace: &Workspace, names: &Names, module: ModuleId) -> Vec<Dia
                 import.place,
                 format!("the import `{}` is never used", import.name),
             );
-            diagnostics.push(with_removal(workspace, import.item, import.place, diagnostic));
+            diagnostics.push(with_removal(
+                workspace,
+                import.item,
+                import.place,
+                diagnostic,
+            ));
         }
     }
     let mut private: Vec<_> = scope
@@ -49,7 +54,11 @@ pub fn unused(workspace: &Workspace, names: &Names, module: ModuleId) -> Vec<Dia
                 Diagnostic::new(
                     codes::W0202,
                     symbol.place,
-                    format!("the private {} `{}` is never used", symbol.kind.noun(), symbol.name),
+                    format!(
+                        "the private {} `{}` is never used",
+                        symbol.kind.noun(),
+                        symbol.name
+                    ),
                 )
                 .help("remove it, or remove `private` to let others use it"),
             );
@@ -62,14 +71,17 @@ pub fn unused(workspace: &Workspace, names: &Names, module: ModuleId) -> Vec<Dia
 fn mentions(workspace: &Workspace, items: std::ops::Range<u32>) -> FxHashMap<&str, Vec<u32>> {
     let mut used: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
     for item in items {
-        visit_uses(&workspace.items[item as usize].parsed.item, &mut |mention| {
-            if let Some(head) = mention.path.first() {
-                let users = used.entry(head.text.as_str()).or_default();
-                if users.last() != Some(&item) {
-                    users.push(item);
+        visit_uses(
+            &workspace.items[item as usize].parsed.item,
+            &mut |mention| {
+                if let Some(head) = mention.path.first() {
+                    let users = used.entry(head.text.as_str()).or_default();
+                    if users.last() != Some(&item) {
+                        users.push(item);
+                    }
                 }
-            }
-        });
+            },
+        );
     }
     used
 }
@@ -90,12 +102,16 @@ fn with_removal(
     let spans: Vec<Span> = it.group.as_ref().map_or_else(Vec::new, |group| {
         group
             .iter()
-            .map(|n| n.alias.as_ref().map_or(n.name.span, |a| n.name.span.to(a.span)))
+            .map(|n| {
+                n.alias
+                    .as_ref()
+                    .map_or(n.name.span, |a| n.name.span.to(a.span))
+            })
             .collect()
     });
-    let at = spans.iter().position(|s| {
-        s.start <= bound.span.start && bound.span.end <= s.end
-    });
+    let at = spans
+        .iter()
+        .position(|s| s.start <= bound.span.start && bound.span.end <= s.end);
     let span = match at {
         Some(at) if spans.len() > 1 => match spans.get(at + 1) {
             Some(next) => Span::new(spans[at].start, next.start),

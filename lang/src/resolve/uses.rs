@@ -2,9 +2,9 @@
 
 use crate::syntax::ast::{
     AlgorithmStmt, BufferRef, Child, ClusterStmt, CostStmt, Expr, ExprKind, Item, ItemKind, Name,
-    NetBound, NetRange, Path, Payload, PayloadKind, PlaneStmt, Rule, RuleKind, Target, TemplateBody,
-    TemplateRef, TemplateStmt, TemplateStmtKind, TestOption, TestStmt, TestStmtKind, TopologyStmt,
-    Tree, TreeKind,
+    NetBound, NetRange, Path, Payload, PayloadKind, PlaneStmt, Rule, RuleKind, Target,
+    TemplateBody, TemplateRef, TemplateStmt, TemplateStmtKind, TestOption, TestStmt, TestStmtKind,
+    TopologyStmt, Tree, TreeKind,
 };
 use coll_grammar::words::Operation;
 

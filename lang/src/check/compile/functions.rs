@@ -39,7 +39,14 @@ impl Compiler<'_, '_> {
             "matches" => self.matches(name, args, place, env),
             "ports" => self.ports(name, args, place, env),
             "min" => self.fold(Arithmetic::Min, NetFact::LeastSize, name, args, place, env),
-            "max" => self.fold(Arithmetic::Max, NetFact::GreatestSize, name, args, place, env),
+            "max" => self.fold(
+                Arithmetic::Max,
+                NetFact::GreatestSize,
+                name,
+                args,
+                place,
+                env,
+            ),
             "gcd" => self.fold(Arithmetic::Gcd, NetFact::CommonSize, name, args, place, env),
             "pow" => match args {
                 [left, right] => {
@@ -102,9 +109,11 @@ impl Compiler<'_, '_> {
         );
         match near {
             Some(near) => {
-                diagnostic = diagnostic
-                    .help(format!("did you mean `{near}`?"))
-                    .suggest(format!("replace with `{near}`"), place, near);
+                diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                    format!("replace with `{near}`"),
+                    place,
+                    near,
+                );
             }
             None => diagnostic.help = Some(format!("functions: {}", FUNCTIONS.join(", "))),
         }
@@ -289,9 +298,13 @@ impl Compiler<'_, '_> {
             )) => (&path.parts, outer),
             _ => (&path.parts, env),
         };
-        let found = self
-            .cx
-            .resolve(self.reporter, outer.module, outer.item, parts, SymbolKind::Topology);
+        let found = self.cx.resolve(
+            self.reporter,
+            outer.module,
+            outer.item,
+            parts,
+            SymbolKind::Topology,
+        );
         match found {
             Ok(symbol) => {
                 let name = self.cx.names.symbol(symbol).name.clone();

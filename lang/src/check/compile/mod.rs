@@ -13,9 +13,7 @@ use crate::diagnostics::{Diagnostic, codes};
 use crate::library::{LevelRef, ModuleId};
 use crate::resolve::{Lookup, Ops, Reporter, SymbolKind};
 use crate::source::{ItemId, Place, Span};
-use crate::syntax::ast::{
-    BinaryOp, Expr, ExprKind, Name, UnaryOp,
-};
+use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 use coll_grammar::number::{Dimension, Quantity};
 use coll_grammar::words::Operation;
 use smol_str::SmolStr;
@@ -26,8 +24,8 @@ const MAX_INLINED: u32 = 64;
 /// Expressions may be nested this deep once named ones are written out.
 const MAX_DEPTH: u32 = 512;
 
-/// Expressions may have this many operations once named ones are written out.
-const MAX_OPS: usize = 4096;
+/// Expressions may have this many parts once named ones are written out.
+const MAX_PARTS: u32 = 1 << 14;
 
 /// What an expression is for, which decides what it may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +78,7 @@ pub(in crate::check) fn compile(
         guard: Guard::default(),
         diagnostics: Vec::new(),
         depth: 0,
+        parts: 0,
         inlined: 0,
     };
     let env = Env {
@@ -139,6 +138,7 @@ struct Compiler<'c, 'a> {
     guard: Guard,
     diagnostics: Vec<Diagnostic>,
     depth: u32,
+    parts: u32,
     inlined: u32,
 }
 
@@ -198,7 +198,8 @@ impl Compiler<'_, '_> {
 
     fn expr(&mut self, expr: &Expr, env: &Env<'_>, want: Option<&Vocabulary>) -> Typed {
         let place = env.place(expr.span);
-        if self.depth >= MAX_DEPTH || self.guard.ops.len() >= MAX_OPS {
+        self.parts += 1;
+        if self.depth >= MAX_DEPTH || self.parts > MAX_PARTS {
             return self.fail(
                 Diagnostic::new(
                     codes::E0505,
@@ -206,7 +207,7 @@ impl Compiler<'_, '_> {
                     "the expression is too large once named expressions are written out",
                 )
                 .note(format!(
-                    "at most {MAX_OPS} operations, nested at most {MAX_DEPTH} deep"
+                    "at most {MAX_PARTS} parts, nested at most {MAX_DEPTH} deep"
                 )),
             );
         }
@@ -289,11 +290,7 @@ impl Compiler<'_, '_> {
             Type::Number(dimension) => Ok(dimension),
             other => {
                 let message = format!("this is {other}, and a number is needed here");
-                self.fail(Diagnostic::new(
-                    codes::E0506,
-                    env.place(expr.span),
-                    message,
-                ))
+                self.fail(Diagnostic::new(codes::E0506, env.place(expr.span), message))
             }
         }
     }
@@ -396,7 +393,9 @@ impl Compiler<'_, '_> {
     ) -> Result<(), Failed> {
         let single = between == start + 1 && self.here() == between + 1;
         let operands = match self.guard.ops.as_slice() {
-            [.., Op::Push(Value::Number(a)), Op::Push(Value::Number(b))] if single => Some((*a, *b)),
+            [.., Op::Push(Value::Number(a)), Op::Push(Value::Number(b))] if single => {
+                Some((*a, *b))
+            }
             _ => None,
         };
         let Some((a, b)) = operands else {
@@ -527,9 +526,7 @@ impl Compiler<'_, '_> {
         env: &Env<'_>,
     ) -> Result<(), Failed> {
         match &right.kind {
-            ExprKind::Paren(inner) => {
-                self.right_of_in(negated, subject, ty, inner, place, env)
-            }
+            ExprKind::Paren(inner) => self.right_of_in(negated, subject, ty, inner, place, env),
             ExprKind::Set(elements) => {
                 for element in elements {
                     let found = self.expr(element, env, ty.vocabulary())?;

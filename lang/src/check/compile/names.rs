@@ -110,9 +110,11 @@ impl Compiler<'_, '_> {
         );
         match nearest(text, words.iter().copied()) {
             Some(near) => {
-                diagnostic = diagnostic
-                    .help(format!("did you mean `{near}`?"))
-                    .suggest(format!("replace with `{near}`"), place, near);
+                diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                    format!("replace with `{near}`"),
+                    place,
+                    near,
+                );
             }
             None => diagnostic.help = Some(format!("one of {}", listed(words))),
         }
@@ -132,13 +134,10 @@ impl Compiler<'_, '_> {
                 env.place(path.span()),
                 SymbolKind::Let,
             )),
-            lookup => self.reporter.unknown(
-                env.module,
-                env.item,
-                &path.parts,
-                SymbolKind::Let,
-                lookup,
-            ),
+            lookup => {
+                self.reporter
+                    .unknown(env.module, env.item, &path.parts, SymbolKind::Let, lookup)
+            }
         };
         self.diagnostics.extend(diagnostic);
         Err(Failed)
@@ -176,9 +175,11 @@ impl Compiler<'_, '_> {
         let params = env.params.iter().map(|p| p.text.as_str());
         let candidates = params.chain(lets).chain(facts).chain(declared);
         if let Some(near) = nearest(text, candidates) {
-            diagnostic = diagnostic
-                .help(format!("did you mean `{near}`?"))
-                .suggest(format!("replace with `{near}`"), place, near);
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
+                format!("replace with `{near}`"),
+                place,
+                near,
+            );
         }
         self.fail(diagnostic)
     }
@@ -270,6 +271,10 @@ impl Compiler<'_, '_> {
         env: &Env<'_>,
         want: Option<&Vocabulary>,
     ) -> Typed {
+        if let (Some(value), []) = (self.cx.constants.get(&symbol), args) {
+            self.emit(Op::Push(value.clone()), place);
+            return Ok(Type::of(value));
+        }
         let ty = self.inline(symbol, args, place, env, |this, body, inner| {
             this.expr(body, inner, want)
         })?;
