@@ -20,6 +20,14 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
+/// What is wrong with a name; nothing if that was reported elsewhere.
+pub(super) type Fault = Option<Box<Diagnostic>>;
+
+/// A fault that is not reported yet.
+pub(super) fn fault(diagnostic: Diagnostic) -> Fault {
+    Some(Box::new(diagnostic))
+}
+
 /// What is known of all modules. Filled phase by phase, read by all modules at once.
 pub(super) struct Context<'a> {
     pub(super) workspace: &'a Workspace,
@@ -111,7 +119,7 @@ impl<'a> Context<'a> {
         item: ItemId,
         parts: &[Name],
         wanted: SymbolKind,
-    ) -> Result<SymbolId, Option<Diagnostic>> {
+    ) -> Result<SymbolId, Fault> {
         self.resolve_all(reporter, module, item, parts, wanted)
             .map(|symbols| symbols[0])
     }
@@ -127,7 +135,7 @@ impl<'a> Context<'a> {
         item: ItemId,
         parts: &[Name],
         wanted: SymbolKind,
-    ) -> Result<Symbols, Option<Diagnostic>> {
+    ) -> Result<Symbols, Fault> {
         let span = match parts {
             [first, .., last] => first.span.to(last.span),
             [only] => only.span,
@@ -137,10 +145,12 @@ impl<'a> Context<'a> {
         match self.names.look_up(module, parts) {
             Lookup::Symbols { found, .. } => match self.names.symbol(found[0]).kind {
                 kind if kind == wanted => Ok(found),
-                _ => Err(Some(reporter.wrong_kind(found[0], place, wanted))),
+                _ => Err(fault(reporter.wrong_kind(found[0], place, wanted))),
             },
-            Lookup::Module(module) => Err(Some(reporter.is_module(module, place, wanted))),
-            lookup => Err(reporter.unknown(module, item, parts, wanted, &lookup)),
+            Lookup::Module(module) => Err(fault(reporter.is_module(module, place, wanted))),
+            lookup => Err(reporter
+                .unknown(module, item, parts, wanted, &lookup)
+                .map(Box::new)),
         }
     }
 }
@@ -183,6 +193,11 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Reports a fault, unless that was done elsewhere.
+    pub(super) fn report_fault(&mut self, fault: Fault) {
+        self.diagnostics.extend(fault.map(|fault| *fault));
     }
 
     /// What all declarations have in common; sound if nothing was reported since `known`.

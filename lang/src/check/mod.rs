@@ -21,7 +21,6 @@ mod tests;
 mod topologies;
 mod trees;
 pub mod value;
-mod weights;
 
 use crate::diagnostics::{Code, Diagnostic, Severity, codes};
 use crate::library::{
@@ -201,10 +200,10 @@ fn check_module(cx: &Context<'_>, module: ModuleId) -> CheckedModule {
     for index in loaded.items.clone() {
         let item = &cx.workspace.items[index as usize];
         let kind = &item.parsed.item.kind;
-        if let ItemKind::Algorithm(ast) = kind {
-            if let Some(symbol) = cx.names.declared_by(index) {
-                algorithms.push(checker.algorithm(item, symbol, ast));
-            }
+        if let ItemKind::Algorithm(ast) = kind
+            && let Some(symbol) = cx.names.declared_by(index)
+        {
+            algorithms.push(checker.algorithm(item, symbol, ast));
         }
         if later::is_later(kind) {
             later.push(LaterItem {

@@ -163,11 +163,12 @@ fn dependencies(workspace: &Workspace, names: &Names, item: u32) -> Vec<Edge> {
     };
     let mut edges: Vec<Edge> = Vec::new();
     visit_uses(ast, &mut |used: Use<'_>| {
-        let fits = match (wanted, used.kind) {
-            (SymbolKind::Let, UseKind::Value) | (SymbolKind::Tree, UseKind::Tree) => true,
-            (SymbolKind::Template, UseKind::Template(_)) => true,
-            _ => false,
-        };
+        let fits = matches!(
+            (wanted, used.kind),
+            (SymbolKind::Let, UseKind::Value)
+                | (SymbolKind::Tree, UseKind::Tree)
+                | (SymbolKind::Template, UseKind::Template(_))
+        );
         let [head, ..] = used.path else { return };
         if !fits || used.path.len() == 1 && is_param(head) {
             return;

@@ -93,11 +93,11 @@ impl Binder<'_> {
     fn bind(&mut self, item: u32, path: &[Name], bound: &Name) {
         let id = self.workspace.items[item as usize].id;
         let library = self.names.module(self.module).library;
-        if let [only] = path {
-            if self.names.libraries.iter().any(|l| l.name == only.text) {
-                self.diagnostics.push(library_alone(id, only));
-                return;
-            }
+        if let [only] = path
+            && self.names.libraries.iter().any(|l| l.name == only.text)
+        {
+            self.diagnostics.push(library_alone(id, only));
+            return;
         }
         let found = self.names.look_up_path(library, None, path);
         let found = self.names.visible_from(self.module, found);

@@ -312,7 +312,7 @@ impl Compiler<'_, '_> {
                 Ok(Type::Bool)
             }
             Err(diagnostic) => {
-                self.diagnostics.extend(diagnostic);
+                self.diagnostics.extend(diagnostic.map(|fault| *fault));
                 Err(Failed)
             }
         }
@@ -354,7 +354,7 @@ impl Compiler<'_, '_> {
                 Ok(Type::COUNT)
             }
             Err(diagnostic) => {
-                self.diagnostics.extend(diagnostic);
+                self.diagnostics.extend(diagnostic.map(|fault| *fault));
                 Err(Failed)
             }
         }
