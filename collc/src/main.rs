@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod output;
+mod session;
 
 use clap::Parser;
 use cli::{Cli, Command};

@@ -42,7 +42,10 @@ impl Output {
         if formats.contains(&self.format()) {
             return Ok(());
         }
-        let names: Vec<String> = formats.iter().map(|f| format!("{f:?}").to_lowercase()).collect();
+        let names: Vec<String> = formats
+            .iter()
+            .map(|f| format!("{f:?}").to_lowercase())
+            .collect();
         Err(Failure::Usage(format!(
             "this command has no --format {}; it has {}",
             format!("{:?}", self.format()).to_lowercase(),
@@ -53,7 +56,10 @@ impl Output {
     /// Writes a result. A reader that went away ends the program quietly.
     pub(crate) fn print(&mut self, text: impl fmt::Display) {
         let mut stdout = std::io::stdout().lock();
-        if write!(stdout, "{text}").and_then(|()| stdout.flush()).is_err() {
+        if write!(stdout, "{text}")
+            .and_then(|()| stdout.flush())
+            .is_err()
+        {
             std::process::exit(0);
         }
     }
@@ -86,7 +92,12 @@ impl Output {
     }
 
     /// The diagnostics in the chosen form; for JSON and SARIF see the `check` command.
-    pub(crate) fn diagnostics(&self, found: &[Diagnostic], sources: &SourceMap, to: Stream) -> String {
+    pub(crate) fn diagnostics(
+        &self,
+        found: &[Diagnostic],
+        sources: &SourceMap,
+        to: Stream,
+    ) -> String {
         match self.format() {
             Format::Short => render::short(found, sources),
             _ => render::human(found, sources, self.human(to)),
@@ -107,7 +118,11 @@ impl Output {
 
     fn human(&self, to: Stream) -> HumanOptions {
         let width = terminal_size::terminal_size().map_or(80, |(w, _)| usize::from(w.0));
-        HumanOptions { color: self.colored(to), unicode: unicode(), width: width.clamp(40, 120) }
+        HumanOptions {
+            color: self.colored(to),
+            unicode: unicode(),
+            width: width.clamp(40, 120),
+        }
     }
 
     /// Whether progress may be shown.
@@ -144,7 +159,12 @@ fn unicode() -> bool {
 pub(crate) fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
-        .map(|k| (strsim::jaro_winkler(&text.to_lowercase(), &k.to_lowercase()), k))
+        .map(|k| {
+            (
+                strsim::jaro_winkler(&text.to_lowercase(), &k.to_lowercase()),
+                k,
+            )
+        })
         .filter(|(score, _)| *score > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, k)| k)

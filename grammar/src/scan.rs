@@ -187,17 +187,12 @@ impl<'a> Scanner<'a> {
     /// The end of the text before the next line that begins with an item keyword.
     fn next_margin_item(&self) -> usize {
         let bytes = self.text.as_bytes();
-        let mut line = self.line_end(self.pos);
-        while line < bytes.len() {
-            if bytes[line] == b'\n' {
-                let word = &self.text[line + 1..self.word_end(line + 1)];
-                if ITEM_KEYWORDS.contains(&word) {
-                    return self.pos + self.text[self.pos..line].trim_end().len();
-                }
-            }
-            line += 1;
-        }
-        bytes.len()
+        let begins_item =
+            |line: usize| ITEM_KEYWORDS.contains(&&self.text[line + 1..self.word_end(line + 1)]);
+        let end = (self.line_end(self.pos)..bytes.len())
+            .find(|&at| bytes[at] == b'\n' && begins_item(at))
+            .unwrap_or(bytes.len());
+        self.pos + self.text[self.pos..end].trim_end().len()
     }
 
     /// What begins here and where it ends.

@@ -95,6 +95,14 @@ pub struct Split {
     pub problems: Vec<(LexProblem, Range<usize>)>,
 }
 
+impl Split {
+    /// The deepest nesting of brackets and trees in any chunk that may be parsed.
+    pub fn deepest(&self) -> usize {
+        let may_be_parsed = self.chunks.iter().filter(|c| !c.too_deep);
+        may_be_parsed.map(|c| c.depth).max().unwrap_or(0)
+    }
+}
+
 /// Cuts `text` into items.
 pub fn split(text: &str) -> Split {
     if text.len() > MAX_FILE_BYTES {
@@ -207,6 +215,9 @@ struct Current {
     behind_prefix: bool,
     depth: usize,
     too_deep: bool,
+    /// Whether it has come to its end.
+    complete: bool,
+    line_indent: usize,
     /// Whether a line of it stands further in than the margin.
     indented: bool,
     /// An opening brace that a brace further out seems to have closed.
@@ -223,9 +234,11 @@ struct Splitter<'a> {
     stack: Vec<Open>,
     brackets: usize,
     braces: usize,
+    /// Whether the last word opens a tree.
     tree_word: bool,
+    /// Whether nothing but braces and comments stands on this line so far.
+    only_braces_on_line: bool,
     current: Option<Current>,
-    /// End of the code of the last chunk that is complete.
     out: Split,
 }
 
@@ -238,6 +251,7 @@ impl<'a> Splitter<'a> {
             brackets: 0,
             braces: 0,
             tree_word: false,
+            only_braces_on_line: false,
             current: None,
             out: Split::default(),
         }
@@ -250,13 +264,14 @@ impl<'a> Splitter<'a> {
         // One mark of the byte order is allowed; a second one is text.
         let from = bom.min('\u{FEFF}'.len_utf8());
         for token in Scanner::new(self.text, from) {
+            let is_comment = matches!(token.lexeme, Lexeme::Comment(..));
             if let Lexeme::Comment(kind, fault) = token.lexeme {
                 self.comment(token, kind, fault);
-                continue;
-            }
-            if !self.token(token) && !self.margin {
+            } else if !self.token(token) && !self.margin {
                 return false;
             }
+            self.only_braces_on_line = (token.first_on_line || self.only_braces_on_line)
+                && (is_comment || matches!(token.lexeme, Lexeme::Open(b'{') | Lexeme::Close(b'}')));
         }
         if self.braces > 0 && !self.margin {
             return false;
@@ -298,14 +313,18 @@ impl<'a> Splitter<'a> {
     /// Takes one token; false where a closing brace has no partner.
     fn token(&mut self, token: Token) -> bool {
         let mut balanced = true;
-        let tree_word = std::mem::take(&mut self.tree_word);
+        // `<` follows; where it is left out, what follows is a list of children all the same.
+        let opens_tree = std::mem::take(&mut self.tree_word);
+        if opens_tree {
+            self.open(b'<', token);
+        }
         if token.lexeme == Lexeme::Word {
             self.word(token);
         }
+        self.leave_complete(token);
         let ending = self.current(token).ending;
         match token.lexeme {
             Lexeme::Open(kind) => self.open(kind, token),
-            Lexeme::Less if tree_word => self.open(b'<', token),
             Lexeme::Greater if self.top() == Some(b'<') => {
                 self.stack.pop();
             }
@@ -325,11 +344,31 @@ impl<'a> Splitter<'a> {
             Lexeme::Close(b'}') => matches!(ending, Ending::Block | Ending::Either),
             _ => false,
         };
-        self.current(token).code.end = token.end;
-        if ends && self.stack.is_empty() && !self.margin {
+        let complete = ends && self.stack.is_empty();
+        let current = self.current(token);
+        current.code.end = token.end;
+        current.complete = complete;
+        balanced
+    }
+
+    /// Before a token that begins no item: text behind a complete item belongs to it when it stands on
+    /// its line or further in, for then the item is not what it should be; else it is stray text.
+    fn leave_complete(&mut self, token: Token) {
+        let closes = matches!(token.lexeme, Lexeme::Close(_));
+        let leaves = |c: &Current| {
+            if !c.complete || !token.first_on_line {
+                return false;
+            }
+            let documented = self.out.comments.last().is_some_and(|comment| {
+                comment.kind == CommentKind::Doc && comment.start as usize >= c.code.end
+            });
+            let gap = &self.text[c.code.end..token.start];
+            let further_in = token.line_indent > c.line_indent;
+            documented || !further_in && (!closes || has_empty_line(gap))
+        };
+        if self.current.as_ref().is_some_and(leaves) {
             self.finish_current();
         }
-        balanced
     }
 
     /// Begins an item at an item keyword, where one can begin.
@@ -362,17 +401,25 @@ impl<'a> Splitter<'a> {
 
     fn can_begin(&self, token: Token, keyword: &str) -> bool {
         let dotted = token.start > 0 && self.text.as_bytes()[token.start - 1] == b'.';
-        if dotted {
-            return false;
-        }
-        if !self.margin {
-            return self.brackets == 0;
-        }
-        let Some(current) = &self.current else {
-            return true;
+        let Some(current) = self.current.as_ref().filter(|_| !dotted) else {
+            return !dotted;
         };
-        let at_margin = token.first_on_line && token.line_indent == 0;
-        at_margin && (self.brackets == 0 || current.indented || MARGIN_KEYWORDS.contains(&keyword))
+        let begins_line = token.first_on_line || self.only_braces_on_line;
+        if !self.margin {
+            // No bracket but a brace holds a keyword at the start of a line.
+            let left_open = self.braces == 0 && token.line_indent <= current.line_indent;
+            return self.brackets == 0 || left_open && begins_line;
+        }
+        let holds_keywords = matches!(
+            current.keyword,
+            None | Some("algorithm" | "extern" | "template" | "test")
+        );
+        begins_line
+            && token.line_indent == 0
+            && (self.brackets == 0
+                || current.indented
+                || !holds_keywords
+                || MARGIN_KEYWORDS.contains(&keyword))
     }
 
     /// The chunk that `token` belongs to; a new one where there is none.
@@ -393,6 +440,8 @@ impl<'a> Splitter<'a> {
                 behind_prefix: false,
                 depth: 0,
                 too_deep: false,
+                complete: false,
+                line_indent: token.line_indent,
                 indented: false,
                 suspect_open: None,
                 suspect_close: None,
@@ -539,6 +588,16 @@ fn lead_comment(out: &mut Split, text: &str) -> usize {
     }
     last.comments.end = index;
     index
+}
+
+fn has_empty_line(text: &str) -> bool {
+    let mut lines = text.split('\n').skip(1).peekable();
+    while let Some(line) = lines.next() {
+        if line.trim().is_empty() && lines.peek().is_some() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether `comment` stands on the line of the code that ends at `end`, with no code behind it.

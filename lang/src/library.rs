@@ -233,7 +233,7 @@ pub struct MemorySpec {
 }
 
 /// The value of a fact.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FactValue {
     /// A number with its unit.
     Number(Quantity),
@@ -333,7 +333,7 @@ impl Templates {
 }
 
 /// What is passed to a parameter of a template.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplateArg {
     /// A template.
     Templates(Templates),

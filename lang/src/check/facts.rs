@@ -342,7 +342,8 @@ impl NetSpec {
     }
 }
 
-fn count(value: u64) -> Value {
+/// A plain number as a value.
+pub fn count(value: u64) -> Value {
     Value::Number(Quantity::count(i128::from(value)))
 }
 

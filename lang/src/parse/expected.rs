@@ -28,6 +28,7 @@ pub(super) struct Expectations {
 impl Expectations {
     /// From what pest tried last, while it parsed `context`.
     pub(super) fn new(context: Rule, tried: &[Rule]) -> Self {
+        let tried = &with_values(tried);
         let mut named: Vec<Expected> = Vec::new();
         for expected in tried.iter().filter_map(|&rule| in_words(rule)) {
             if !named.contains(&expected) {
@@ -97,6 +98,34 @@ impl Expectations {
     }
 }
 
+/// `tried`, with the forms of a value as one rule where most of them were tried: behind a prefix
+/// operator pest names them one by one.
+fn with_values(tried: &[Rule]) -> Vec<Rule> {
+    const FORMS: [Rule; 15] = [
+        Rule::number,
+        Rule::paren,
+        Rule::lparen,
+        Rule::path,
+        Rule::call_or_path,
+        Rule::kw_net,
+        Rule::net_range,
+        Rule::kw_if,
+        Rule::if_expr,
+        Rule::string,
+        Rule::set,
+        Rule::lbrace,
+        Rule::shape,
+        Rule::list,
+        Rule::lbracket,
+    ];
+    let is_form = |rule: &&Rule| FORMS.contains(rule);
+    if tried.iter().filter(is_form).count() < 5 {
+        return tried.to_vec();
+    }
+    let others = tried.iter().filter(|rule| !is_form(rule)).copied();
+    std::iter::once(Rule::operand).chain(others).collect()
+}
+
 /// The words that begin a statement where `context` stands.
 fn statement_words(context: Rule) -> &'static [&'static str] {
     match context {
@@ -148,6 +177,7 @@ fn in_words(rule: Rule) -> Option<Expected> {
         Rule::infix | Rule::weight_infix | Rule::index => More("an operator"),
         Rule::star => Thing("`*`"),
         Rule::word => Thing("a word"),
+        Rule::code => Thing("a code such as `E0301`"),
         Rule::name | Rule::path | Rule::use_path | Rule::use_name | Rule::param => Thing("a name"),
         Rule::level => Thing("the name of a level"),
         Rule::engine => Thing("an engine"),

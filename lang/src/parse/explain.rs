@@ -115,6 +115,8 @@ fn explain_from(
     let at = match error.location {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => start + at,
     };
+    // A part that is parsed alone ends before the space behind it.
+    let at = code.len() - code[at..].trim_start().len();
     let stop = Stop {
         code,
         base,
@@ -172,11 +174,9 @@ pub(super) fn stray_text(code: &str, base: u32) -> SyntaxError {
     let found = token_at(code, 0);
     let whole = Span::new(base, base + code.len() as u32);
     let first = Span::new(base, base + found.len() as u32);
-    if code.trim() == ";" {
-        return SyntaxError::new(codes::E0101, whole, "this `;` ends nothing")
-            .here("no `;` follows a block")
-            .help("remove it")
-            .safe_fix("remove `;`", whole, "");
+    if ["allow", "private"].contains(&found) {
+        return SyntaxError::new(codes::E0101, whole, format!("no item follows `{found}`"))
+            .help("write an item behind it, or remove it");
     }
     let error = SyntaxError::new(
         codes::E0101,

@@ -95,9 +95,15 @@ pub(super) fn stray_docs(place: Span) -> SyntaxError {
     .safe_fix("make it a comment", slash, "")
 }
 
-/// The message for text behind the end of an item.
-pub(super) fn trailing(place: Span) -> SyntaxError {
+/// The message for the text `found` behind the end of an item.
+pub(super) fn trailing(found: &str, place: Span) -> SyntaxError {
+    if found == ";" {
+        return SyntaxError::new(codes::E0101, place, "this `;` ends nothing")
+            .here("no `;` follows a block")
+            .help("remove it")
+            .safe_fix("remove `;`", place, "");
+    }
     SyntaxError::new(codes::E0101, place, "the item has ended before this text")
         .here("belongs to no item")
-        .help("remove it, or look for a brace that is closed too early")
+        .help("remove it, or look for what ends the item too early")
 }

@@ -35,7 +35,7 @@ pub(super) fn find(stop: &Stop<'_>) -> Option<SyntaxError> {
     let infix = stop.expected.any(&[Rule::infix, Rule::weight_infix]);
     other_spelling(stop, found, value, infix)
         .or_else(|| separator(stop, found))
-        .or_else(|| unit(stop, found, value, infix))
+        .or_else(|| unit(stop, found, value))
         .or_else(|| reserved(stop, found))
         .or_else(|| character(stop, found))
 }
@@ -126,7 +126,7 @@ fn separator(stop: &Stop<'_>, found: &str) -> Option<SyntaxError> {
 }
 
 /// A number whose unit does not exist.
-fn unit(stop: &Stop<'_>, found: &str, value: bool, infix: bool) -> Option<SyntaxError> {
+fn unit(stop: &Stop<'_>, found: &str, value: bool) -> Option<SyntaxError> {
     let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_');
     let (start, word) = if value && found.starts_with(|c: char| c.is_ascii_digit()) {
         // Digits and letters in one word: `5usec`.
@@ -137,7 +137,7 @@ fn unit(stop: &Stop<'_>, found: &str, value: bool, infix: bool) -> Option<Syntax
             .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .unwrap_or(letters.len());
         (stop.at + digits, &letters[..end])
-    } else if infix && found.starts_with(|c: char| c.is_ascii_alphabetic()) {
+    } else if found.starts_with(|c: char| c.is_ascii_alphabetic()) {
         let number = stop.before();
         let digits = number.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '.');
         if !number[digits.len()..].starts_with(|c: char| c.is_ascii_digit())

@@ -96,19 +96,26 @@ pub fn parse_file(text: &str) -> ParsedFile {
 /// the items of this text.
 pub fn parse_file_cached(text: &str, cache: &mut ItemCache) -> ParsedFile {
     let split = split::split(text);
-    let deepest = split.chunks.iter().map(|c| c.depth).max().unwrap_or(0);
-    let mut parse = || parse_chunks(text, &split, cache);
-    if deepest <= DEEP_NESTING {
-        return parse();
+    let parse = || parse_split(text, &split, cache);
+    with_stack(split.deepest(), parse).unwrap_or_else(|| {
+        let message = "the file is nested too deeply for the memory that is left";
+        ParsedFile {
+            errors: vec![SyntaxError::new(codes::E0105, Span::default(), message)],
+            ..ParsedFile::default()
+        }
+    })
+}
+
+/// Runs `work` with enough stack for text that is nested `depth` deep; none if there is no memory.
+pub(crate) fn with_stack<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
+    if depth <= DEEP_NESTING {
+        return Some(work());
     }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(DEEP_STACK_BYTES);
-        match thread.spawn_scoped(scope, parse) {
-            Ok(handle) => handle
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => no_stack(),
-        }
+        let handle = thread.spawn_scoped(scope, work).ok()?;
+        let done = handle.join();
+        Some(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
@@ -124,19 +131,12 @@ pub fn parse_item(text: &str) -> ParsedItem {
     broken_item(text, None, at(&(0..end)), vec![error])
 }
 
-fn no_stack() -> ParsedFile {
-    let message = "the file is nested too deeply for the memory that is left";
-    ParsedFile {
-        errors: vec![SyntaxError::new(codes::E0105, Span::default(), message)],
-        ..ParsedFile::default()
-    }
-}
-
 fn at(range: &Range<usize>) -> Span {
     Span::new(range.start as u32, range.end as u32)
 }
 
-fn parse_chunks(text: &str, split: &Split, cache: &mut ItemCache) -> ParsedFile {
+/// Parses a text that is cut into items.
+pub(crate) fn parse_split(text: &str, split: &Split, cache: &mut ItemCache) -> ParsedFile {
     set_call_limit();
     let mut file = ParsedFile {
         items: Vec::with_capacity(split.chunks.len()),
@@ -251,13 +251,28 @@ fn parse_chunk(
         source.parse(docs)
     };
     parsed.comments = comments;
-    parsed.errors.extend(
-        lexical
-            .iter()
-            .map(|&(problem, place)| lexical::error(item_text, problem, place)),
-    );
+    parsed.errors.sort_by_key(|e| (e.span.start, e.span.end));
+    let mut faults = lexical;
+    if let Some(braces) = faults.iter().position(|(fault, _)| is_of_braces(*fault)) {
+        // Behind the brace nothing is what it seems; the first thing said is enough, and it is more
+        // than that a brace is too many when it is about that brace.
+        parsed.errors.truncate(1);
+        let (_, place) = faults[braces];
+        if let Some(first) = parsed.errors.first()
+            && first.span.start <= place.start
+            && place.start < first.span.end
+        {
+            faults.remove(braces);
+        }
+    }
+    let said = |&(fault, place): &(LexProblem, Span)| lexical::error(item_text, fault, place);
+    parsed.errors.extend(faults.iter().map(said));
     parsed.errors.sort_by_key(|e| (e.span.start, e.span.end));
     parsed
+}
+
+fn is_of_braces(fault: LexProblem) -> bool {
+    matches!(fault, LexProblem::UnclosedBrace | LexProblem::ExtraBrace)
 }
 
 /// The text of one item, ready to be parsed.
@@ -274,7 +289,12 @@ struct Source<'a> {
 impl Source<'_> {
     fn parse(&self, docs: Vec<Comment>) -> ParsedItem {
         if self.keyword.is_none() {
-            return self.broken(vec![explain::stray_text(self.code, self.base)]);
+            let known = self
+                .lexical
+                .iter()
+                .any(|(_, place)| place.start == self.base);
+            let stray = (!known).then(|| explain::stray_text(self.code, self.base));
+            return self.broken(stray.into_iter().collect());
         }
         let mut builder = Builder::new(self.code, self.base, self.item_text, docs);
         let item = match Parser::parse(Rule::one_item, self.code) {
@@ -291,24 +311,33 @@ impl Source<'_> {
         let Some(item) = item else {
             return self.broken(vec![explain::unexplained(self.span())]);
         };
-        for broken in std::mem::take(&mut builder.broken) {
-            if !self.hides(broken.span) {
-                builder.report(explain::reparse(self.code, self.base, &broken));
+        let broken = std::mem::take(&mut builder.broken);
+        for part in &broken {
+            if builder.is_full() {
+                break;
+            }
+            if !self.hides(part.span) {
+                builder.report(explain::reparse(self.code, self.base, part));
             }
         }
-        let stray: Vec<Span> = builder.stray_docs().collect();
+        let in_broken = |doc: &Span| {
+            let next = broken.partition_point(|part| part.span.end < doc.end);
+            broken
+                .get(next)
+                .is_some_and(|part| part.span.start <= doc.start)
+        };
+        let stray: Vec<Span> = builder.stray_docs().filter(|d| !in_broken(d)).collect();
         for place in stray {
             builder.report(lexical::stray_docs(place));
         }
-        let unclosed = self
-            .lexical
-            .iter()
-            .any(|(p, _)| matches!(p, LexProblem::UnclosedBrace | LexProblem::ExtraBrace));
-        if unclosed {
+        if self.lexical.iter().any(|&(fault, _)| is_of_braces(fault)) {
             // Where it is not closed has been found by the look of the text.
             builder.errors.retain(|e| e.code != codes::E0107);
-        } else if let Some(place) = builder.trailing {
-            builder.report(lexical::trailing(place));
+        } else if let Some(place) = builder.trailing
+            && builder.errors.is_empty()
+        {
+            let found = self.item_text.get(place.range()).unwrap_or("");
+            builder.report(lexical::trailing(found, place));
         }
         self.finish(item, builder.errors)
     }
@@ -319,15 +348,12 @@ impl Source<'_> {
 
     /// Whether a part has a lexical fault, so that what its grammar says is of no use.
     fn hides(&self, span: Span) -> bool {
-        let breaks = |p: LexProblem| {
-            !matches!(
-                p,
-                LexProblem::StrayModuleDocs | LexProblem::UnclosedBrace | LexProblem::ExtraBrace
-            )
-        };
-        self.lexical
-            .iter()
-            .any(|&(p, at)| breaks(p) && at.start < span.end && span.start < at.end)
+        self.lexical.iter().any(|&(fault, at)| {
+            !is_of_braces(fault)
+                && fault != LexProblem::StrayModuleDocs
+                && at.start < span.end
+                && span.start < at.end
+        })
     }
 
     fn broken(&self, errors: Vec<SyntaxError>) -> ParsedItem {

@@ -339,7 +339,7 @@ pub struct Net {
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlaneStmt {
     /// A plane.
-    Plane(Plane),
+    Plane(Box<Plane>),
     /// Did not parse.
     Error(Span),
 }
@@ -702,7 +702,7 @@ pub struct Payload {
     /// Which slots or blocks.
     pub kind: PayloadKind,
     /// Which part of each.
-    pub piece: Option<Piece>,
+    pub piece: Option<Box<Piece>>,
     /// The whole form.
     pub span: Span,
 }

@@ -1,3 +1,4 @@
 //! The syntax tree and its printer.
 
 pub mod ast;
+pub mod print;

@@ -121,8 +121,9 @@ impl<'a> Builder<'a> {
     }
 
     fn built(&mut self, pair: Pair<'_, Rule>) -> Option<Built> {
-        let mut parts = Parts::new(pair.clone());
-        match pair.as_rule() {
+        let form = pair.as_rule();
+        let mut parts = Parts::new(pair);
+        match form {
             Rule::operand | Rule::weight_operand => {
                 let mut waiting = Vec::new();
                 let operand = self.operand(&mut parts, &mut waiting)?;
@@ -225,15 +226,12 @@ impl<'a> Builder<'a> {
                 depth,
             };
         }
-        self.report(
-            SyntaxError::new(
-                codes::E0105,
-                span,
-                format!("an expression is nested more than {MAX_EXPR_DEPTH} deep"),
-            )
-            .here("too deep")
-            .help("name a part of it with `let`; a chain of operators is as deep as it is long"),
-        );
+        if !std::mem::replace(&mut self.too_deep, true) {
+            let message = format!("an expression is nested more than {MAX_EXPR_DEPTH} deep");
+            self.report(SyntaxError::new(codes::E0105, span, message).here("too deep").help(
+                "name a part of it with `let`; a chain of operators is as deep as it is long",
+            ));
+        }
         Built {
             expr: Expr {
                 span,

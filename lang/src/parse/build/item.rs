@@ -29,10 +29,10 @@ impl Builder<'_> {
         let span = self.span(&pair);
         let docs = self.docs_above(span.start);
         self.inside(pair, |b, parts| {
-            let mut allow = Vec::new();
-            while let Some(pair) = b.take(parts, Rule::attribute) {
-                allow.extend(b.inside(pair, Self::names)?);
-            }
+            let allow = match b.take(parts, Rule::attribute) {
+                Some(pair) => b.inside(pair, Self::names)?,
+                None => Vec::new(),
+            };
             Some(Item {
                 docs,
                 allow,
@@ -188,7 +188,7 @@ impl Builder<'_> {
             return Some(PlaneStmt::Error(self.broken(Rule::one_plane_stmt, &pair)));
         }
         let plane = self.inside(pair, |b, parts| b.plane(span, parts))?;
-        Some(PlaneStmt::Plane(plane))
+        Some(PlaneStmt::Plane(Box::new(plane)))
     }
 
     fn plane(&mut self, span: Span, parts: &mut Parts<'_>) -> Option<Plane> {

@@ -54,6 +54,8 @@ pub(super) struct Builder<'a> {
     pub(super) trailing: Option<Span>,
     /// Where something was found to be left out, so that it is said once.
     missing_at: Option<u32>,
+    /// Whether it was said that an expression is nested too deeply.
+    too_deep: bool,
 }
 
 /// Whether a rule is there for its place only: keywords and punctuation.
@@ -82,11 +84,17 @@ impl<'a> Builder<'a> {
             broken: Vec::new(),
             trailing: None,
             missing_at: None,
+            too_deep: false,
         }
     }
 
+    /// Whether nothing more will be reported.
+    pub(super) fn is_full(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS
+    }
+
     pub(super) fn report(&mut self, error: SyntaxError) {
-        if self.errors.len() < MAX_ERRORS {
+        if !self.is_full() {
             self.errors.push(error);
         }
     }
@@ -111,9 +119,10 @@ impl<'a> Builder<'a> {
         loop {
             let pair = parts.pairs.next()?;
             match pair.as_rule() {
-                Rule::missing_semi => self.missing(&pair, Rule::missing_semi),
-                Rule::missing_brace => self.missing(&pair, Rule::missing_brace),
-                Rule::missing_angle => self.missing(&pair, Rule::missing_angle),
+                Rule::missing_semi
+                | Rule::missing_brace
+                | Rule::missing_open
+                | Rule::missing_angle => self.missing(&pair),
                 rule if is_quiet(rule) => {}
                 _ => return Some(pair),
             }
@@ -176,19 +185,19 @@ impl<'a> Builder<'a> {
         let span = self.span(pair);
         let base = self.base as usize;
         let text = self.text;
-        let only_space_since = |end: u32| {
-            text.get(end as usize - base..span.start as usize - base)
-                .is_some_and(|gap| gap.trim().is_empty())
+        // Text that was given up in the middle of a statement broke for the same reason.
+        let goes_on = |last: &Broken| {
+            let (end, start) = (last.span.end as usize - base, span.start as usize - base);
+            !text[..end].ends_with([';', '}']) && text[end..start].trim().is_empty()
         };
         match self.broken.last_mut() {
-            // Neighbours broke for the same reason.
-            Some(last) if only_space_since(last.span.end) => last.span.end = span.end,
+            Some(last) if goes_on(last) => last.span.end = span.end,
             _ => self.broken.push(Broken { rule, span }),
         }
         span
     }
 
-    fn missing(&mut self, pair: &Pair<'_, Rule>, rule: Rule) {
+    fn missing(&mut self, pair: &Pair<'_, Rule>) {
         let before = self.text[..pair.as_span().start()].trim_end_matches(|c| c <= ' ');
         let end = before.len();
         let insert = self.base + end as u32;
@@ -198,11 +207,15 @@ impl<'a> Builder<'a> {
         let last = before.chars().next_back().map_or(0, char::len_utf8);
         let here = self.at(end - last, end);
         let at = Span::new(insert, insert);
-        let error = match rule {
+        let error = match pair.as_rule() {
             Rule::missing_semi => SyntaxError::new(codes::E0101, here, "`;` is missing")
                 .here("the statement ends here")
                 .help("end the statement with `;`")
                 .safe_fix("insert `;`", at, ";"),
+            Rule::missing_open => SyntaxError::new(codes::E0101, here, "`<` is missing")
+                .here("children in `< >` follow")
+                .help("open the list of children with `<`")
+                .safe_fix("insert `<`", at, " <"),
             Rule::missing_angle => {
                 let list_ends = before.ends_with(';');
                 let at = if list_ends {

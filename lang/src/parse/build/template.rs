@@ -168,7 +168,7 @@ impl Builder<'_> {
             Some(Payload {
                 kind: b.payload_kind(kind)?,
                 piece: match b.take(parts, Rule::piece) {
-                    Some(pair) => Some(b.inside(pair, Self::piece)?),
+                    Some(pair) => Some(Box::new(b.inside(pair, Self::piece)?)),
                     None => None,
                 },
                 span,

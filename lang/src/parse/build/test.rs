@@ -137,7 +137,7 @@ impl Builder<'_> {
             }),
             Rule::refused => self.inside(pair, |b, parts| {
                 b.take(parts, Rule::refused_word)?;
-                Some(ExpectationKind::Refused(b.take_name(parts, Rule::word)))
+                Some(ExpectationKind::Refused(b.take_name(parts, Rule::code)))
             }),
             Rule::expect_error => self.inside(pair, |b, parts| {
                 Some(ExpectationKind::ErrorCode(b.next_name(parts)?))

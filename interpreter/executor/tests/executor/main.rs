@@ -1,0 +1,6 @@
+//! The executor as a whole.
+
+mod common;
+mod emission;
+mod errors;
+mod ownership;
