@@ -214,9 +214,11 @@ impl<'c> ModuleChecker<'c, '_> {
                 }
                 if let Some(op) = op.filter(|&op| is_native(op)) {
                     let message = format!("`{op}` has no levels and therefore no tree");
+                    let place = Self::place(item.id, tree.span);
                     self.report(
-                        Diagnostic::new(codes::E0316, Self::place(item.id, tree.span), message)
-                            .help("write `= native;`"),
+                        Diagnostic::new(codes::E0316, place, message)
+                            .help("write `native` in place of the tree")
+                            .suggest("replace with `native`", place, "native"),
                     );
                     return None;
                 }

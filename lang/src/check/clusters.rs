@@ -91,7 +91,8 @@ impl ModuleChecker<'_, '_> {
             let place = Self::place(item, net.index.span);
             self.report(
                 Diagnostic::new(codes::E0901, place, message)
-                    .help("nets are numbered from 0, the innermost first"),
+                    .help("nets are numbered from 0, the innermost first")
+                    .suggest(format!("number it {expected}"), place, expected.to_string()),
             );
         }
         let sizes = self.sizes(item, &net.size);

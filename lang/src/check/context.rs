@@ -35,6 +35,8 @@ pub(super) struct Context<'a> {
     pub(super) cyclic: &'a Cyclic,
     /// The number of each symbol among those of its kind.
     ids: Vec<u32>,
+    /// Items that have errors whatever they declare turns out to be.
+    pub(super) wrong_items: FxHashSet<ItemId>,
     /// Facts that clusters declare.
     pub(super) facts: IndexMap<SmolStr, Type>,
     /// Named expressions that are wrong by themselves.
@@ -65,6 +67,7 @@ impl<'a> Context<'a> {
             names,
             cyclic,
             ids,
+            wrong_items: FxHashSet::default(),
             facts: IndexMap::new(),
             unsound_lets: FxHashSet::default(),
             constants: FxHashMap::default(),
@@ -211,7 +214,7 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
             place: symbol.place,
             docs: item.parsed.item.docs.clone(),
             private: symbol.private,
-            sound: !errors && item.parsed.errors.is_empty(),
+            sound: !errors && !self.cx.wrong_items.contains(&item.id),
         }
     }
 

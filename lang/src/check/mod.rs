@@ -46,7 +46,13 @@ pub fn check(workspace: Workspace) -> (Library, Vec<Diagnostic>) {
     let (names, cyclic, resolved) = resolve(&workspace);
     let mut diagnostics = workspace.diagnostics.clone();
     diagnostics.extend(resolved);
+    let silenced = silenced(&workspace, &mut diagnostics);
     let mut cx = Context::new(&workspace, &names, &cyclic);
+    cx.wrong_items = diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error)
+        .map(|d| d.primary.place.item)
+        .collect();
     let mut library = Library::default();
 
     cx.facts = declared_facts(&cx);
@@ -100,6 +106,7 @@ pub fn check(workspace: Workspace) -> (Library, Vec<Diagnostic>) {
     }
     library.topologies = cx.topologies.into_iter().map(|t| t.topology).collect();
     library.templates = cx.templates;
+    remove_silenced(&workspace, &silenced, &mut diagnostics);
     finish(library, workspace, names, diagnostics)
 }
 
@@ -259,7 +266,6 @@ fn finish(
     names: Names,
     mut diagnostics: Vec<Diagnostic>,
 ) -> (Library, Vec<Diagnostic>) {
-    allow(&workspace, &mut diagnostics);
     library.modules = workspace
         .modules
         .iter()
@@ -284,21 +290,31 @@ fn finish(
     (library, diagnostics)
 }
 
-/// Removes the lints that items silence, and those of modules that the user did not name; reports
-/// what cannot be silenced.
-fn allow(workspace: &Workspace, diagnostics: &mut Vec<Diagnostic>) {
+/// The lints that items silence; reports what cannot be silenced.
+fn silenced(
+    workspace: &Workspace,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> FxHashMap<ItemId, Vec<Code>> {
     let mut silenced: FxHashMap<ItemId, Vec<Code>> = FxHashMap::default();
-    let mut wrong = Vec::new();
     for item in &workspace.items {
         for name in &item.parsed.item.allow {
             match Code::find(&name.text.replace('_', "-")) {
                 Some(code) if code.severity() == Severity::Warning => {
                     silenced.entry(item.id).or_default().push(code);
                 }
-                found => wrong.push(not_silenced(item.id, name, found)),
+                found => diagnostics.push(not_silenced(item.id, name, found)),
             }
         }
     }
+    silenced
+}
+
+/// Removes the lints that items silence, and those of modules that the user did not name.
+fn remove_silenced(
+    workspace: &Workspace,
+    silenced: &FxHashMap<ItemId, Vec<Code>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let requested: FxHashSet<FileId> = workspace
         .modules
         .iter()
@@ -313,7 +329,6 @@ fn allow(workspace: &Workspace, diagnostics: &mut Vec<Diagnostic>) {
         d.severity == Severity::Error
             || !silent && requested.contains(&workspace.sources.file_of(item))
     });
-    diagnostics.extend(wrong);
 }
 
 fn not_silenced(item: ItemId, name: &Name, found: Option<Code>) -> Diagnostic {

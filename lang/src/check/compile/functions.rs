@@ -212,14 +212,13 @@ impl Compiler<'_, '_> {
             }) => first,
             ExprKind::Error => return Err(Failed),
             _ => {
-                let help = format!("write `{}(net 0)`", name.text);
+                let message = format!("`{}` takes one layer", name.text);
+                let mut before = place;
+                before.span.end = before.span.start;
                 return self.fail(
-                    Diagnostic::new(
-                        codes::E0213,
-                        place,
-                        format!("`{}` takes one layer", name.text),
-                    )
-                    .help(help),
+                    Diagnostic::new(codes::E0213, place, message)
+                        .help(format!("write `{}(net 0)`", name.text))
+                        .suggest("name a layer", before, "net "),
                 );
             }
         };

@@ -145,12 +145,16 @@ impl Compiler<'_, '_> {
 
     fn unknown_fact(&mut self, text: &str, place: Place, env: &Env<'_>) -> Typed {
         if text == "bytes" {
-            return self.fail(
+            let mut diagnostic =
                 Diagnostic::new(codes::E0602, place, "`bytes` could mean three things").help(
                     "`api_bytes` counts by the operation's own convention, `input_bytes` and \
                      `output_bytes` what a rank holds before and after",
-                ),
-            );
+                );
+            for meant in [Fact::ApiBytes, Fact::InputBytes, Fact::OutputBytes] {
+                let text = meant.as_str();
+                diagnostic = diagnostic.suggest(format!("replace with `{text}`"), place, text);
+            }
+            return self.fail(diagnostic);
         }
         if self.asker.purpose == Purpose::Anything && CLOSED.iter().any(|v| v.has(text)) {
             // A word: its vocabulary shows where the named expression is used.

@@ -1,6 +1,7 @@
 //! What checked libraries hold.
 
 mod guards;
+mod random;
 mod trees;
 
 use super::facts::{CallOn, Fact, Facts, NetFact};

@@ -230,11 +230,19 @@ impl<'a> Builder<'_, '_, 'a> {
                     None => path[path.len() - 1].text.to_string(),
                 };
                 let message = format!("the template `{stage}` needs a level to run on");
-                let level = self.level_names(env).first().cloned();
-                let level = level.unwrap_or_else(|| "LEVEL".to_owned());
+                let diagnostic = Diagnostic::new(codes::E0203, place, message);
+                let levels = self.level_names(env);
+                let Some(level) = levels.first() else {
+                    return Err(fault(diagnostic.help(format!("write `{stage}@LEVEL`"))));
+                };
+                let mut behind = place;
+                behind.span.start = behind.span.end;
                 Err(fault(
-                    Diagnostic::new(codes::E0203, place, message)
-                        .help(format!("write `{stage}@{level}`")),
+                    diagnostic.help(format!("write `{stage}@{level}`")).suggest(
+                        format!("run it on `{level}`"),
+                        behind,
+                        format!("@{level}"),
+                    ),
                 ))
             }
             found => found,
