@@ -1,12 +1,13 @@
 //! The nearest of some names: "did you mean".
 
 /// The candidate that `name` was most likely meant to be: one that differs in case alone, else the
-/// one with the fewest typing errors, at most one per three characters. The first wins a tie.
+/// one with the fewest typing errors, at most one per three characters, so that names of one or two
+/// are not taken for one another. The first wins a tie.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let limit = name.chars().count() / 3;
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
-        if candidate == name || candidate.len().abs_diff(name.len()) > 4 * limit {
+        if candidate == name || candidate.len().abs_diff(name.len()) > 4 * limit.max(1) {
             continue;
         }
         let distance = match candidate.eq_ignore_ascii_case(name) {
@@ -61,10 +62,11 @@ mod tests {
     fn case_wins_over_distance_and_distance_is_bounded() {
         assert_eq!(nearest("MESH", ["mesx", "mesh"]), Some("mesh"));
         assert_eq!(nearest("mehs", ["nhr", "mesh", "ring"]), Some("mesh"));
-        assert_eq!(nearest("L9", ["L0", "L1"]), Some("L0"));
+        assert_eq!(nearest("L9", ["L0", "L1"]), None);
+        assert_eq!(nearest("l1", ["L0", "L1"]), Some("L1"));
         assert_eq!(nearest("mesh", ["optical_ring"]), None);
         assert_eq!(nearest("mesh", ["mesh"]), None);
-        assert_eq!(nearest("", ["a"]), Some("a"));
+        assert_eq!(nearest("", ["a"]), None);
     }
 
     #[test]

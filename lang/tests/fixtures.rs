@@ -8,7 +8,7 @@
 //! one, holds libraries that are given with `--lib`.
 
 use coll_lang::check::check;
-use coll_lang::diagnostics::Diagnostic;
+use coll_lang::diagnostics::{Diagnostic, Fix};
 use coll_lang::library::Library;
 use coll_lang::resolve::{LoadRequest, load};
 use std::fmt::Write;
@@ -25,10 +25,10 @@ struct Claim {
 
 #[test]
 fn every_diagnostic_is_claimed_and_every_claim_met() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let root = fixtures();
     let mut cases = Vec::new();
     collect(&root, &mut cases);
-    assert!(cases.len() > 20, "only {} cases were found", cases.len());
+    assert!(cases.len() > 60, "only {} cases were found", cases.len());
     let only = std::env::var("COLL_FIXTURE").unwrap_or_default();
     let mut failures = String::new();
     for case in cases {
@@ -57,6 +57,83 @@ fn what_is_shipped_is_clean() {
         assert!(library.algorithms.iter().all(|a| a.declared.sound));
         assert!(!library.algorithms.is_empty());
     }
+}
+
+/// A fix is worth offering only if what it mends is gone afterwards.
+#[test]
+fn every_fix_removes_its_finding() {
+    let mut cases = Vec::new();
+    collect(&fixtures(), &mut cases);
+    let mut failures = String::new();
+    let mut tried = 0;
+    for case in cases.iter().filter(|c| c.is_file()) {
+        let text = std::fs::read_to_string(case).expect("a fixture can be read");
+        let (library, diagnostics) = check_held(case, &text);
+        for diagnostic in &diagnostics {
+            for fix in &diagnostic.fixes {
+                let Some(mended) = apply(&library, &text, fix) else {
+                    continue;
+                };
+                tried += 1;
+                let (after, left) = check_held(case, &mended);
+                let alike = |d: &&Diagnostic| {
+                    (d.code, &d.message) == (diagnostic.code, &diagnostic.message)
+                };
+                let (before, now) = (
+                    diagnostics.iter().filter(alike).count(),
+                    left.iter().filter(alike).count(),
+                );
+                let broke = left.iter().any(|d| d.code.id().starts_with("E01"))
+                    && !diagnostic.code.id().starts_with("E01")
+                    && !diagnostics.iter().any(|d| d.code.id().starts_with("E01"));
+                if now >= before || broke {
+                    let _ = writeln!(
+                        failures,
+                        "{}: {} {:?} is still there after {:?}\n{}",
+                        case.display(),
+                        diagnostic.code,
+                        diagnostic.message,
+                        fix.title,
+                        listed(&after, &left),
+                    );
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+    assert!(tried > 60, "only {tried} fixes were tried");
+}
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// Checks a text in place of the file at `path`.
+fn check_held(path: &Path, text: &str) -> (Library, Vec<Diagnostic>) {
+    let path = std::path::absolute(path).expect("a fixture has an absolute path");
+    check(load(LoadRequest {
+        paths: vec![path.clone()],
+        overlay: [(path, text.into())].into(),
+        ..LoadRequest::default()
+    }))
+}
+
+/// The text with the edits of a fix; none if it edits another file.
+fn apply(library: &Library, text: &str, fix: &Fix) -> Option<String> {
+    let mut edits = Vec::new();
+    for edit in &fix.edits {
+        let (file, span) = library.sources.locate(edit.place);
+        if &*library.sources.file(file).text != text {
+            return None;
+        }
+        edits.push((span, edit.text.as_str()));
+    }
+    edits.sort_by_key(|(span, _)| std::cmp::Reverse((span.start, span.end)));
+    let mut mended = text.to_owned();
+    for (span, text) in edits {
+        mended.replace_range(span.range(), text);
+    }
+    Some(mended)
 }
 
 fn collect(folder: &Path, cases: &mut Vec<PathBuf>) {

@@ -14,7 +14,7 @@ use coll_lang::library::{FlatTree, NodeId, TreeIx};
 use coll_planner::{Planners, Schedule, Task};
 
 /// An algorithm ready to be executed: walked, checked, cut into loops. Ranks are planned one by one,
-/// each at the cost of its own operations, and several at once where threads are at hand.
+/// each at the cost of its own operations.
 pub struct Executor<'a> {
     matched: &'a Matched,
     planners: &'a dyn Planners,

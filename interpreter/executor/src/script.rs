@@ -11,7 +11,7 @@ use coll_cluster::Matched;
 use coll_lang::contract::Dims;
 use coll_lang::library::{FlatKind, FlatTree, NodeId, TemplateArg, TemplateId, TreeIx};
 use coll_lang::words::Operation;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// A part of the data: which share of every slot, who holds it, and where it lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ enum Share {
     Whole,
     Cut {
         of: u32,
-        by: Arc<Weights>,
+        by: Rc<Weights>,
         child: usize,
     },
     /// Neighbouring shares as one.
@@ -323,12 +323,12 @@ impl Walk<'_> {
             Some(weights) => weights,
             None => Weights::equal(children).map_err(|error| ExecError::Weights { node, error })?,
         };
-        let by = Arc::new(weights);
+        let by = Rc::new(weights);
         let share = |child| {
             vec![Group {
                 share: self.share(Share::Cut {
                     of: group.share,
-                    by: Arc::clone(&by),
+                    by: Rc::clone(&by),
                     child,
                 }),
                 ..group

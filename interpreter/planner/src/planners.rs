@@ -61,8 +61,8 @@ impl PlanError {
     }
 }
 
-/// The planners of a library's templates. Ranks can be planned side by side.
-pub trait Planners: Sync {
+/// The planners of a library's templates.
+pub trait Planners {
     /// The template's name.
     fn name(&self, template: TemplateId) -> SmolStr;
 

@@ -1,7 +1,7 @@
 //! Algorithms: operation, engines, topology, conditions and tree.
 
 use super::compile::{Asker, Purpose};
-use super::context::{ModuleChecker, at_use};
+use super::context::{ModuleChecker, at_use, fault};
 use super::ownership::Finding;
 use super::topologies::CheckedTopology;
 use super::trees::find_level;
@@ -51,17 +51,18 @@ impl<'c> ModuleChecker<'c, '_> {
             }
             None => op.is_some(),
         };
-        if sound && algorithm.declared.sound {
-            if let (AlgorithmBody::Tree(tree), Some(checked)) = (&algorithm.body, checked) {
-                let findings = self.check_ownership(
-                    symbol.place,
-                    algorithm.op,
-                    &algorithm.requires,
-                    tree,
-                    checked,
-                );
-                self.add_findings(findings, symbol.place.item);
-            }
+        if sound
+            && algorithm.declared.sound
+            && let (AlgorithmBody::Tree(tree), Some(checked)) = (&algorithm.body, checked)
+        {
+            let findings = self.check_ownership(
+                symbol.place,
+                algorithm.op,
+                &algorithm.requires,
+                tree,
+                checked,
+            );
+            self.add_findings(findings, symbol.place.item);
         }
         let errors = self.diagnostics[known..]
             .iter()
@@ -109,7 +110,7 @@ impl<'c> ModuleChecker<'c, '_> {
         {
             Ok(symbol) => Some(self.cx.topology_id(symbol)),
             Err(diagnostic) => {
-                self.diagnostics.extend(diagnostic);
+                self.report_fault(diagnostic);
                 None
             }
         }
@@ -138,7 +139,10 @@ impl<'c> ModuleChecker<'c, '_> {
                     item,
                     span: name.span,
                 };
-                (!topology.incomplete).then(|| Diagnostic::new(codes::E0401, place, message))
+                match topology.incomplete {
+                    true => None,
+                    false => fault(Diagnostic::new(codes::E0401, place, message)),
+                }
             }),
         };
         let asker = Asker {
@@ -210,9 +214,11 @@ impl<'c> ModuleChecker<'c, '_> {
                 }
                 if let Some(op) = op.filter(|&op| is_native(op)) {
                     let message = format!("`{op}` has no levels and therefore no tree");
+                    let place = Self::place(item.id, tree.span);
                     self.report(
-                        Diagnostic::new(codes::E0316, Self::place(item.id, tree.span), message)
-                            .help("write `= native;`"),
+                        Diagnostic::new(codes::E0316, place, message)
+                            .help("write `native` in place of the tree")
+                            .suggest("replace with `native`", place, "native"),
                     );
                     return None;
                 }
@@ -246,10 +252,12 @@ impl<'c> ModuleChecker<'c, '_> {
             call,
         } in findings
         {
-            if diagnostic.primary.place.item != item {
-                if let Some(call) = call {
-                    at_use(&mut diagnostic, call, "a named tree");
-                }
+            if diagnostic.primary.place.item != item
+                && let Some(call) = call
+            {
+                let text = self.cx.workspace.sources.text(call);
+                let name = text.split('(').next().unwrap_or(text);
+                at_use(&mut diagnostic, call, name.trim());
             }
             self.report(diagnostic);
         }

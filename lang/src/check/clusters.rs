@@ -91,7 +91,8 @@ impl ModuleChecker<'_, '_> {
             let place = Self::place(item, net.index.span);
             self.report(
                 Diagnostic::new(codes::E0901, place, message)
-                    .help("nets are numbered from 0, the innermost first"),
+                    .help("nets are numbered from 0, the innermost first")
+                    .suggest(format!("number it {expected}"), place, expected.to_string()),
             );
         }
         let sizes = self.sizes(item, &net.size);
@@ -343,16 +344,16 @@ impl ModuleChecker<'_, '_> {
 
     /// A constant, or a bare word that names nothing else.
     pub(super) fn fact_value(&mut self, item: ItemId, value: &Expr) -> Option<Value> {
-        if let ExprKind::Path(path) = &value.kind {
-            if let Some(name) = path.as_name() {
-                let is_let = matches!(
-                    self.cx.names.look_up(self.module, &path.parts),
-                    Lookup::Symbols { found, .. }
-                        if self.cx.names.symbol(found[0]).kind == SymbolKind::Let
-                );
-                if !is_let && !matches!(name.text.as_str(), "true" | "false") {
-                    return Some(Value::Word(name.text.clone()));
-                }
+        if let ExprKind::Path(path) = &value.kind
+            && let Some(name) = path.as_name()
+        {
+            let is_let = matches!(
+                self.cx.names.look_up(self.module, &path.parts),
+                Lookup::Symbols { found, .. }
+                    if self.cx.names.symbol(found[0]).kind == SymbolKind::Let
+            );
+            if !is_let && !matches!(name.text.as_str(), "true" | "false") {
+                return Some(Value::Word(name.text.clone()));
             }
         }
         self.constant(item, value)
@@ -422,27 +423,27 @@ pub(super) fn check_nets(nets: &[NetSpec]) -> Result<u64, NetsFault> {
     }
     let mut groups = 1u64;
     for (k, net) in nets.iter().enumerate().rev() {
-        if let Sizes::Uneven(sizes) = &net.sizes {
-            if sizes.len() as u64 != groups {
-                let message = format!(
-                    "net {k} has {} sizes, and {groups} {}",
-                    sizes.len(),
-                    match groups {
-                        1 => "group",
-                        _ => "groups",
-                    }
-                );
-                return Err(NetsFault {
-                    help: Some(match k + 1 < nets.len() {
-                        true => format!(
-                            "write one size for each group that net {} joins, or one for all",
-                            k + 1
-                        ),
-                        false => "the outermost net has one group".to_owned(),
-                    }),
-                    ..fault(Some(k), message)
-                });
-            }
+        if let Sizes::Uneven(sizes) = &net.sizes
+            && sizes.len() as u64 != groups
+        {
+            let message = format!(
+                "net {k} has {} sizes, and {groups} {}",
+                sizes.len(),
+                match groups {
+                    1 => "group",
+                    _ => "groups",
+                }
+            );
+            return Err(NetsFault {
+                help: Some(match k + 1 < nets.len() {
+                    true => format!(
+                        "write one size for each group that net {} joins, or one for all",
+                        k + 1
+                    ),
+                    false => "the outermost net has one group".to_owned(),
+                }),
+                ..fault(Some(k), message)
+            });
         }
         groups = net.sizes.groups_below(groups);
         if groups > MAX_RANKS {
@@ -458,10 +459,10 @@ impl ClusterSpec {
     /// list matters.
     pub(super) fn settle(&mut self) {
         for net in &mut self.nets {
-            if let Sizes::Uneven(sizes) = &net.sizes {
-                if let Some(&first) = sizes.first().filter(|f| sizes.iter().all(|s| s == *f)) {
-                    net.sizes = Sizes::Even(first);
-                }
+            if let Sizes::Uneven(sizes) = &net.sizes
+                && let Some(&first) = sizes.first().filter(|f| sizes.iter().all(|s| s == *f))
+            {
+                net.sizes = Sizes::Even(first);
             }
         }
     }

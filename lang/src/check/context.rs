@@ -17,8 +17,16 @@ use crate::syntax::ast::{Expr, ItemKind, Let, Name, Require};
 use coll_grammar::number::{Dimension, Quantity};
 use coll_grammar::words::{Engine, Operation};
 use indexmap::IndexMap;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
+
+/// What is wrong with a name; nothing if that was reported elsewhere.
+pub(super) type Fault = Option<Box<Diagnostic>>;
+
+/// A fault that is not reported yet.
+pub(super) fn fault(diagnostic: Diagnostic) -> Fault {
+    Some(Box::new(diagnostic))
+}
 
 /// What is known of all modules. Filled phase by phase, read by all modules at once.
 pub(super) struct Context<'a> {
@@ -27,10 +35,14 @@ pub(super) struct Context<'a> {
     pub(super) cyclic: &'a Cyclic,
     /// The number of each symbol among those of its kind.
     ids: Vec<u32>,
+    /// Items that have errors whatever they declare turns out to be.
+    pub(super) wrong_items: FxHashSet<ItemId>,
     /// Facts that clusters declare.
     pub(super) facts: IndexMap<SmolStr, Type>,
     /// Named expressions that are wrong by themselves.
     pub(super) unsound_lets: FxHashSet<SymbolId>,
+    /// The values of named expressions that ask for no fact.
+    pub(super) constants: FxHashMap<SymbolId, Value>,
     /// Named trees that are wrong by themselves.
     pub(super) unsound_trees: FxHashSet<SymbolId>,
     /// By [`TopologyId`].
@@ -55,8 +67,10 @@ impl<'a> Context<'a> {
             names,
             cyclic,
             ids,
+            wrong_items: FxHashSet::default(),
             facts: IndexMap::new(),
             unsound_lets: FxHashSet::default(),
+            constants: FxHashMap::default(),
             unsound_trees: FxHashSet::default(),
             topologies: Vec::new(),
             templates: Vec::new(),
@@ -108,7 +122,7 @@ impl<'a> Context<'a> {
         item: ItemId,
         parts: &[Name],
         wanted: SymbolKind,
-    ) -> Result<SymbolId, Option<Diagnostic>> {
+    ) -> Result<SymbolId, Fault> {
         self.resolve_all(reporter, module, item, parts, wanted)
             .map(|symbols| symbols[0])
     }
@@ -124,7 +138,7 @@ impl<'a> Context<'a> {
         item: ItemId,
         parts: &[Name],
         wanted: SymbolKind,
-    ) -> Result<Symbols, Option<Diagnostic>> {
+    ) -> Result<Symbols, Fault> {
         let span = match parts {
             [first, .., last] => first.span.to(last.span),
             [only] => only.span,
@@ -134,10 +148,12 @@ impl<'a> Context<'a> {
         match self.names.look_up(module, parts) {
             Lookup::Symbols { found, .. } => match self.names.symbol(found[0]).kind {
                 kind if kind == wanted => Ok(found),
-                _ => Err(Some(reporter.wrong_kind(found[0], place, wanted))),
+                _ => Err(fault(reporter.wrong_kind(found[0], place, wanted))),
             },
-            Lookup::Module(module) => Err(Some(reporter.is_module(module, place, wanted))),
-            lookup => Err(reporter.unknown(module, item, parts, wanted, &lookup)),
+            Lookup::Module(module) => Err(fault(reporter.is_module(module, place, wanted))),
+            lookup => Err(reporter
+                .unknown(module, item, parts, wanted, &lookup)
+                .map(Box::new)),
         }
     }
 }
@@ -182,6 +198,11 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Reports a fault, unless that was done elsewhere.
+    pub(super) fn report_fault(&mut self, fault: Fault) {
+        self.diagnostics.extend(fault.map(|fault| *fault));
+    }
+
     /// What all declarations have in common; sound if nothing was reported since `known`.
     pub(super) fn declared(&self, item: &LoadedItem, symbol: &Symbol, known: usize) -> Declared {
         let errors = self.diagnostics[known..]
@@ -193,7 +214,7 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
             place: symbol.place,
             docs: item.parsed.item.docs.clone(),
             private: symbol.private,
-            sound: !errors && item.parsed.errors.is_empty(),
+            sound: !errors && !self.cx.wrong_items.contains(&item.id),
         }
     }
 
@@ -222,7 +243,7 @@ impl<'c, 'a> ModuleChecker<'c, 'a> {
                     item,
                     span: expr.span,
                 };
-                let message = format!("{what} is {dimension}, and this is {}", Type::of(&other));
+                let message = format!("this is {}, which cannot be {what}", Type::of(&other));
                 self.report(
                     Diagnostic::new(code, place, message)
                         .help(format!("write it as in `{example}`")),

@@ -121,14 +121,27 @@ impl Instance {
             });
         }
         instance.starts.push(instance.levels.len() as u32);
-        let rest = Dims::first(dims).without(instance.covered());
-        for (i, level) in topology.levels.iter().enumerate() {
-            if level.form == LevelForm::Rest {
-                let start = instance.starts[i] as usize;
-                instance.levels[start].dims = rest;
-            }
-        }
+        instance.set_rest(topology);
         Ok(instance)
+    }
+
+    /// `rest` joins what no other level names; `all` names nothing in particular.
+    fn set_rest(&mut self, topology: &Topology) {
+        let with_form = |form| {
+            let declared = topology.levels.iter().zip(&self.starts);
+            declared.filter_map(move |(l, &start)| (l.form == form).then_some(start as usize))
+        };
+        let all: Vec<usize> = with_form(LevelForm::All).collect();
+        let rest: Vec<usize> = with_form(LevelForm::Rest).collect();
+        let named = self
+            .levels
+            .iter()
+            .enumerate()
+            .filter(|(position, _)| !all.contains(position))
+            .fold(Dims::EMPTY, |dims, (_, level)| dims.or(level.dims));
+        for position in rest {
+            self.levels[position].dims = Dims::first(self.dims).without(named);
+        }
     }
 
     /// The dimensions of layers `first..=last`; no number stands for the outermost.

@@ -63,7 +63,7 @@ impl ModuleChecker<'_, '_> {
         let cx: &Context<'_> = self.cx;
         for (path, kind) in mentioned {
             let found = cx.resolve_all(&self.reporter, self.module, item.id, path, kind);
-            self.diagnostics.extend(found.err().flatten());
+            self.report_fault(found.err().flatten());
         }
     }
 }

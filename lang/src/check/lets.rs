@@ -3,20 +3,22 @@
 use super::compile::{Purpose, is_built_in, is_function};
 use super::context::ModuleChecker;
 use super::facts::{CLOSED, Fact};
+use super::value::Value;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::resolve::{LoadedItem, Lookup, Symbol, SymbolKind, Use, UseKind, visit_uses};
 use crate::source::ItemId;
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Let, Name};
 
 impl ModuleChecker<'_, '_> {
-    /// Whether a named expression is right by itself.
+    /// Whether a named expression is right by itself, and its value if it asks for no fact.
     pub(super) fn named_expression(
         &mut self,
         item: &LoadedItem,
         symbol: &Symbol,
         it: &Let,
-    ) -> bool {
+    ) -> (bool, Option<Value>) {
         let known = self.diagnostics.len();
+        let mut value = None;
         if is_built_in(&it.name.text) {
             let message = format!("`{}` means something else in expressions", it.name.text);
             self.report(
@@ -26,14 +28,21 @@ impl ModuleChecker<'_, '_> {
         match &it.params {
             None if stands_right_of_in(&it.value) => self.check_mentions(item, &[]),
             None => {
-                self.compile(item.id, &it.value, Purpose::Anything);
+                let compiled = self.compile(item.id, &it.value, Purpose::Anything);
+                // Which vocabulary a word is of shows where it is used.
+                value = compiled
+                    .filter(|(_, ty)| ty.vocabulary().is_none())
+                    .and_then(|(guard, _)| guard.constant().cloned());
             }
             Some(params) => {
                 self.check_params(item.id, params.iter());
                 self.check_mentions(item, params);
             }
         }
-        self.diagnostics.len() == known && item.parsed.is_sound()
+        (
+            self.diagnostics.len() == known && item.parsed.is_sound(),
+            value,
+        )
     }
 
     /// Reports parameters that stand twice or hide something.

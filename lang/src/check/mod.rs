@@ -21,7 +21,6 @@ mod tests;
 mod topologies;
 mod trees;
 pub mod value;
-mod weights;
 
 use crate::diagnostics::{Code, Diagnostic, Severity, codes};
 use crate::library::{
@@ -29,12 +28,12 @@ use crate::library::{
 };
 use crate::nearest::nearest;
 use crate::resolve::{LoadedItem, Names, Symbol, SymbolId, SymbolKind, Workspace, resolve, unused};
-use crate::source::{ItemId, Place};
+use crate::source::{FileId, ItemId, Place};
 use crate::syntax::ast::{ClusterStmt, ItemKind, Name};
 use clusters::fact_type;
 use context::{Context, ModuleChecker, NodeSource};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use value::Type;
 
@@ -47,20 +46,17 @@ pub fn check(workspace: Workspace) -> (Library, Vec<Diagnostic>) {
     let (names, cyclic, resolved) = resolve(&workspace);
     let mut diagnostics = workspace.diagnostics.clone();
     diagnostics.extend(resolved);
+    let silenced = silenced(&workspace, &mut diagnostics);
     let mut cx = Context::new(&workspace, &names, &cyclic);
+    cx.wrong_items = diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error)
+        .map(|d| d.primary.place.item)
+        .collect();
     let mut library = Library::default();
 
     cx.facts = declared_facts(&cx);
-    let lets = each(
-        &cx,
-        SymbolKind::Let,
-        &mut diagnostics,
-        |checker, item, symbol| match &item.parsed.item.kind {
-            ItemKind::Let(it) => checker.named_expression(item, symbol, it),
-            _ => false,
-        },
-    );
-    cx.unsound_lets = unsound(lets);
+    check_lets(&mut cx, &mut diagnostics);
     let clusters = each(
         &cx,
         SymbolKind::Cluster,
@@ -110,6 +106,7 @@ pub fn check(workspace: Workspace) -> (Library, Vec<Diagnostic>) {
     }
     library.topologies = cx.topologies.into_iter().map(|t| t.topology).collect();
     library.templates = cx.templates;
+    remove_silenced(&workspace, &silenced, &mut diagnostics);
     finish(library, workspace, names, diagnostics)
 }
 
@@ -144,9 +141,26 @@ fn each<'a, T: Send>(
     symbols.into_iter().zip(results).collect()
 }
 
-fn unsound(checked: Vec<(SymbolId, bool)>) -> rustc_hash::FxHashSet<SymbolId> {
+fn unsound(checked: Vec<(SymbolId, bool)>) -> FxHashSet<SymbolId> {
     let wrong = checked.into_iter().filter(|(_, sound)| !sound);
     wrong.map(|(symbol, _)| symbol).collect()
+}
+
+/// Checks named expressions, each behind those that it names.
+fn check_lets(cx: &mut Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    for &symbol in cx.cyclic.order() {
+        let Some((_, it)) = cx.let_item(symbol) else {
+            continue;
+        };
+        let declared = cx.names.symbol(symbol);
+        let mut checker = ModuleChecker::new(cx, declared.module);
+        let (sound, value) = checker.named_expression(cx.item(symbol), declared, it);
+        diagnostics.append(&mut checker.diagnostics);
+        if !sound {
+            cx.unsound_lets.insert(symbol);
+        }
+        cx.constants.extend(value.map(|value| (symbol, value)));
+    }
 }
 
 /// The facts that clusters declare, by the type of the first declaration of each.
@@ -193,10 +207,10 @@ fn check_module(cx: &Context<'_>, module: ModuleId) -> CheckedModule {
     for index in loaded.items.clone() {
         let item = &cx.workspace.items[index as usize];
         let kind = &item.parsed.item.kind;
-        if let ItemKind::Algorithm(ast) = kind {
-            if let Some(symbol) = cx.names.declared_by(index) {
-                algorithms.push(checker.algorithm(item, symbol, ast));
-            }
+        if let ItemKind::Algorithm(ast) = kind
+            && let Some(symbol) = cx.names.declared_by(index)
+        {
+            algorithms.push(checker.algorithm(item, symbol, ast));
         }
         if later::is_later(kind) {
             later.push(LaterItem {
@@ -252,7 +266,6 @@ fn finish(
     names: Names,
     mut diagnostics: Vec<Diagnostic>,
 ) -> (Library, Vec<Diagnostic>) {
-    allow(&workspace, &mut diagnostics);
     library.modules = workspace
         .modules
         .iter()
@@ -270,40 +283,52 @@ fn finish(
         (file, span, d.code)
     };
     diagnostics.sort_by_cached_key(key);
+    // A named tree or expression that is written out twice says the same thing at one place.
+    diagnostics.dedup_by(|a, b| {
+        (a.code, a.primary.place, &a.message) == (b.code, b.primary.place, &b.message)
+    });
     (library, diagnostics)
 }
 
-/// Removes the lints that items silence, and those of modules that the user did not name; reports
-/// what cannot be silenced.
-fn allow(workspace: &Workspace, diagnostics: &mut Vec<Diagnostic>) {
+/// The lints that items silence; reports what cannot be silenced.
+fn silenced(
+    workspace: &Workspace,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> FxHashMap<ItemId, Vec<Code>> {
     let mut silenced: FxHashMap<ItemId, Vec<Code>> = FxHashMap::default();
-    let mut wrong = Vec::new();
     for item in &workspace.items {
         for name in &item.parsed.item.allow {
             match Code::find(&name.text.replace('_', "-")) {
                 Some(code) if code.severity() == Severity::Warning => {
                     silenced.entry(item.id).or_default().push(code);
                 }
-                found => wrong.push(not_silenced(item.id, name, found)),
+                found => diagnostics.push(not_silenced(item.id, name, found)),
             }
         }
     }
-    let requested = |item: ItemId| {
-        let file = workspace.sources.file_of(item);
-        workspace
-            .modules
-            .iter()
-            .any(|m| m.file == file && m.requested)
-    };
+    silenced
+}
+
+/// Removes the lints that items silence, and those of modules that the user did not name.
+fn remove_silenced(
+    workspace: &Workspace,
+    silenced: &FxHashMap<ItemId, Vec<Code>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let requested: FxHashSet<FileId> = workspace
+        .modules
+        .iter()
+        .filter(|m| m.requested)
+        .map(|m| m.file)
+        .collect();
     diagnostics.retain(|d| {
         let item = d.primary.place.item;
+        let silent = silenced
+            .get(&item)
+            .is_some_and(|codes| codes.contains(&d.code));
         d.severity == Severity::Error
-            || !silenced
-                .get(&item)
-                .is_some_and(|codes| codes.contains(&d.code))
-                && requested(item)
+            || !silent && requested.contains(&workspace.sources.file_of(item))
     });
-    diagnostics.extend(wrong);
 }
 
 fn not_silenced(item: ItemId, name: &Name, found: Option<Code>) -> Diagnostic {

@@ -10,6 +10,9 @@ use crate::diagnostics::{Code, Diagnostic, codes};
 use crate::library::{Clause, FlatTree, LevelRef, NodeId, Tree, TreeIx};
 use crate::source::Place;
 use coll_grammar::words::Operation;
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+use rustc_hash::FxHashMap;
 
 /// Something found about a tree.
 pub(super) struct Finding {
@@ -22,11 +25,14 @@ pub(super) struct Finding {
 #[derive(Default)]
 struct Findings {
     checked: Vec<u32>,
-    found: Vec<(Key, Finding, Vec<u32>)>,
+    found: IndexMap<Key, (Finding, Vec<u32>)>,
 }
 
-/// Code, place, and how many alike come before it at the same depth.
+/// Code, place, and how many others with these come before it at the same depth.
 type Key = (Code, Place, usize);
+
+/// A node says at most so much at one depth, however often it is repeated by loops.
+const MOST_OF_A_NODE: u32 = 4;
 
 impl<'c> ModuleChecker<'c, '_> {
     pub(super) fn check_ownership(
@@ -38,25 +44,34 @@ impl<'c> ModuleChecker<'c, '_> {
         topology: &'c CheckedTopology,
     ) -> Vec<Finding> {
         let mut findings = Findings::default();
-        for instance in &topology.instances {
+        let admitted = |instance: &&Instance| {
             let depth = Depth(instance.depth);
-            let excluded = requires
+            requires
                 .iter()
-                .any(|clause| clause.guard.possible(&depth) == Truth::No);
-            if excluded {
-                continue;
-            }
+                .all(|clause| clause.guard.possible(&depth) != Truth::No)
+        };
+        let mut check = |instance: &Instance| {
             findings.checked.push(instance.depth);
             let found = match flatten_at(tree, instance) {
                 Ok(flat) => self.broken_rules(algorithm, op, &flat),
                 Err(error) => vec![self.does_not_fit(&error, topology, instance)],
             };
             findings.add(instance.depth, found);
+        };
+        topology
+            .instances
+            .iter()
+            .filter(admitted)
+            .for_each(&mut check);
+        if !topology.instances.iter().any(|i| admitted(&i)) {
+            // Perhaps it is for deeper clusters than those that are checked otherwise.
+            let deeper = deeper_instances(topology);
+            deeper.iter().filter(admitted).for_each(&mut check);
         }
-        if findings.checked.is_empty() {
-            return never_runs(requires, topology);
+        match findings.checked.is_empty() {
+            true => never_runs(requires, topology),
+            false => findings.finish(),
         }
-        findings.finish()
     }
 
     fn broken_rules(&self, algorithm: Place, op: Operation, flat: &FlatTree) -> Vec<Finding> {
@@ -74,9 +89,16 @@ impl<'c> ModuleChecker<'c, '_> {
             template: &|id| cx.templates[id.index()].declared.name.to_string(),
             text: &|place| cx.workspace.sources.text(place).to_owned(),
         };
+        let mut said: FxHashMap<NodeId, u32> = FxHashMap::default();
+        let mut worth_saying = |node: TreeIx| {
+            let times = said.entry(flat.node(node).id).or_default();
+            *times += 1;
+            *times <= MOST_OF_A_NODE
+        };
         trace
             .problems
             .iter()
+            .filter(|problem| worth_saying(problem.node))
             .map(|problem| Finding {
                 diagnostic: explain(problem, &context),
                 call: source(problem.node).call,
@@ -133,15 +155,20 @@ impl<'c> ModuleChecker<'c, '_> {
 
 impl Findings {
     fn add(&mut self, depth: u32, found: Vec<Finding>) {
-        let mut here: Vec<Key> = Vec::new();
+        let mut said: FxHashMap<(Code, Place), Vec<String>> = FxHashMap::default();
         for finding in found {
             let (code, place) = (finding.diagnostic.code, finding.diagnostic.primary.place);
-            let alike = here.iter().filter(|k| (k.0, k.1) == (code, place)).count();
-            let key = (code, place, alike);
-            here.push(key);
-            match self.found.iter_mut().find(|known| known.0 == key) {
-                Some(known) => known.2.push(depth),
-                None => self.found.push((key, finding, vec![depth])),
+            let here = said.entry((code, place)).or_default();
+            if here.contains(&finding.diagnostic.message) {
+                continue;
+            }
+            here.push(finding.diagnostic.message.clone());
+            let key = (code, place, here.len());
+            match self.found.entry(key) {
+                Entry::Occupied(mut known) => known.get_mut().1.push(depth),
+                Entry::Vacant(new) => {
+                    new.insert((finding, vec![depth]));
+                }
             }
         }
     }
@@ -151,10 +178,12 @@ impl Findings {
         let Self { checked, found } = self;
         found
             .into_iter()
-            .map(|(_, mut finding, depths)| {
-                if depths != checked {
-                    let where_ = format!("on clusters with {}", describe(&depths, &checked));
-                    finding.diagnostic.notes.push(where_);
+            .map(|(_, (mut finding, depths))| {
+                let says_so = finding.diagnostic.code == codes::E0401;
+                if depths != checked && !says_so {
+                    let layers = describe(&depths, &checked);
+                    let note = format!("this shows on clusters with {layers}");
+                    finding.diagnostic.notes.push(note);
                 }
                 finding
             })
@@ -185,27 +214,32 @@ fn layers(count: u32) -> String {
     super::compile::counted(count as usize, "layer")
 }
 
+/// The levels of a topology at those depths that are not checked as a rule.
+fn deeper_instances(topology: &CheckedTopology) -> Vec<Instance> {
+    let known = topology.instances.last().map_or(MAX_DEPTH, |i| i.depth);
+    (known + 1..=MAX_DEPTH)
+        .filter_map(|depth| Instance::new(&topology.topology, depth).ok())
+        .filter(Instance::is_covered)
+        .collect()
+}
+
 /// An algorithm whose requirements exclude every depth that its topology matches.
 fn never_runs(requires: &[Clause], topology: &CheckedTopology) -> Vec<Finding> {
-    let admits: Vec<u32> = topology.instances.iter().map(|i| i.depth).collect();
-    let excluded = |clause: &&Clause| {
-        (1..=MAX_DEPTH)
-            .filter(|depth| admits.contains(depth))
-            .any(|depth| clause.guard.possible(&Depth(depth)) == Truth::No)
-    };
-    let Some(clause) = requires.iter().find(excluded) else {
+    let admits = || topology.instances.iter().map(|i| i.depth);
+    let excludes =
+        |clause: &&Clause| admits().any(|depth| clause.guard.possible(&Depth(depth)) == Truth::No);
+    let Some(clause) = requires.iter().find(excludes) else {
         return Vec::new();
     };
-    let declared = &topology.topology.declared;
-    let counts: Vec<String> = admits.iter().map(u32::to_string).collect();
+    let counts: Vec<String> = admits().map(|depth| depth.to_string()).collect();
     let diagnostic = Diagnostic::new(
         codes::E0409,
         clause.place,
         "this requirement holds on no cluster that the topology matches",
     )
     .label(
-        declared.place,
-        format!("matches clusters with {} layers", counts.join(", ")),
+        topology.topology.declared.place,
+        format!("matches clusters of {} layers", counts.join(", ")),
     )
     .help("remove the requirement, or run on another topology");
     vec![Finding {

@@ -154,7 +154,7 @@ impl ModuleChecker<'_, '_> {
                         .into_iter()
                         .all(|op| self.check_plans(module, id, path, &symbols, op));
                 }
-                Err(diagnostic) => self.diagnostics.extend(diagnostic),
+                Err(fault) => self.report_fault(fault),
             }
         }
     }

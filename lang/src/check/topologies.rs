@@ -7,7 +7,7 @@ use crate::contract::Dims;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library::{LevelDef, LevelForm, Topology};
 use crate::resolve::{LoadedItem, Symbol};
-use crate::source::{ItemId, Place};
+use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{self, Expr, ExprKind, Level, NetBound, NetRange, TopologyStmt};
 use coll_grammar::number::Dimension;
 
@@ -161,7 +161,18 @@ impl ModuleChecker<'_, '_> {
             ),
         };
         let place = Self::place(item, level.span);
-        self.report(Diagnostic::new(codes::E0407, place, message).help(help));
+        let mut diagnostic = Diagnostic::new(codes::E0407, place, message).help(help);
+        let behind = Self::place(item, Span::new(level.name.span.end, level.name.span.end));
+        let form = match &level.form {
+            ast::LevelForm::Net(range) => Some(Self::place(item, range.span)),
+            _ => None,
+        };
+        if !level.star {
+            diagnostic = diagnostic.suggest("make it a family", behind, "*");
+        } else if let (false, Some(form)) = (level.optional, form) {
+            diagnostic = diagnostic.suggest("name all layers", form, "net *");
+        }
+        self.report(diagnostic);
         None
     }
 

@@ -21,6 +21,14 @@ impl Type {
     /// A number without a unit.
     pub const COUNT: Self = Self::Number(Dimension::NONE);
 
+    /// The vocabulary, if this is the type of words.
+    pub fn vocabulary(&self) -> Option<&Vocabulary> {
+        match self {
+            Self::Word(vocabulary) => Some(vocabulary),
+            _ => None,
+        }
+    }
+
     /// The type of a value, whatever vocabulary a word is of.
     pub fn of(value: &Value) -> Self {
         match value {

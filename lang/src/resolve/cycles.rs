@@ -9,12 +9,20 @@ use rayon::prelude::*;
 
 /// Symbols that depend on themselves, or on something that does: nothing may follow them.
 #[derive(Clone, Debug, Default)]
-pub struct Cyclic(Vec<bool>);
+pub struct Cyclic {
+    cyclic: Vec<bool>,
+    order: Vec<SymbolId>,
+}
 
 impl Cyclic {
     /// Whether a symbol depends on itself or on something that does.
     pub fn contains(&self, symbol: SymbolId) -> bool {
-        self.0[symbol.0 as usize]
+        self.cyclic[symbol.0 as usize]
+    }
+
+    /// All other symbols, each behind those that it depends on.
+    pub fn order(&self) -> &[SymbolId] {
+        &self.order
     }
 }
 
@@ -34,15 +42,12 @@ pub(super) fn find_cycles(workspace: &Workspace, names: &Names) -> (Cyclic, Vec<
         }
     }
     let mut settled = vec![false; edges.len()];
-    settle(
-        (0..edges.len() as u32)
-            .filter(|&i| open[i as usize] == 0)
-            .collect(),
-        &users,
-        &mut open,
-        &mut settled,
-    );
-    let cyclic = Cyclic(settled.iter().map(|s| !s).collect());
+    let ready = (0..edges.len() as u32).filter(|&i| open[i as usize] == 0);
+    let order = settle(ready.collect(), &users, &mut open, &mut settled);
+    let cyclic = Cyclic {
+        cyclic: settled.iter().map(|s| !s).collect(),
+        order: order.into_iter().map(SymbolId).collect(),
+    };
     let mut diagnostics = Vec::new();
     for start in 0..edges.len() as u32 {
         if settled[start as usize] {
@@ -65,9 +70,17 @@ struct Edge {
     span: crate::source::Span,
 }
 
-/// Marks what depends on settled symbols alone, starting from `ready`.
-fn settle(mut ready: Vec<u32>, users: &[Vec<u32>], open: &mut [u32], settled: &mut [bool]) {
+/// Marks what depends on settled symbols alone, starting from `ready`; returns it in the order in
+/// which it became so.
+fn settle(
+    mut ready: Vec<u32>,
+    users: &[Vec<u32>],
+    open: &mut [u32],
+    settled: &mut [bool],
+) -> Vec<u32> {
+    let mut order = Vec::new();
     while let Some(symbol) = ready.pop() {
+        order.push(symbol);
         settled[symbol as usize] = true;
         for &user in &users[symbol as usize] {
             let count = &mut open[user as usize];
@@ -77,6 +90,7 @@ fn settle(mut ready: Vec<u32>, users: &[Vec<u32>], open: &mut [u32], settled: &m
             }
         }
     }
+    order
 }
 
 /// A cycle that is reached from `start` over unsettled symbols: each has an unsettled dependency.
@@ -149,11 +163,12 @@ fn dependencies(workspace: &Workspace, names: &Names, item: u32) -> Vec<Edge> {
     };
     let mut edges: Vec<Edge> = Vec::new();
     visit_uses(ast, &mut |used: Use<'_>| {
-        let fits = match (wanted, used.kind) {
-            (SymbolKind::Let, UseKind::Value) | (SymbolKind::Tree, UseKind::Tree) => true,
-            (SymbolKind::Template, UseKind::Template(_)) => true,
-            _ => false,
-        };
+        let fits = matches!(
+            (wanted, used.kind),
+            (SymbolKind::Let, UseKind::Value)
+                | (SymbolKind::Tree, UseKind::Tree)
+                | (SymbolKind::Template, UseKind::Template(_))
+        );
         let [head, ..] = used.path else { return };
         if !fits || used.path.len() == 1 && is_param(head) {
             return;

@@ -150,11 +150,11 @@ impl Finder<'_> {
         if !held && !absolute.exists() {
             return self.missing(path, &absolute);
         }
-        if absolute.file_name().is_some_and(|n| n == MANIFEST) {
-            if let Some(folder) = absolute.parent() {
-                let folder = folder.to_owned();
-                return self.named_folder(path, &folder);
-            }
+        if absolute.file_name().is_some_and(|n| n == MANIFEST)
+            && let Some(folder) = absolute.parent()
+        {
+            let folder = folder.to_owned();
+            return self.named_folder(path, &folder);
         }
         let is_source = absolute.extension().is_some_and(|e| e == EXTENSION);
         match absolute.parent().and_then(|p| self.root_above(p)) {

@@ -5,7 +5,7 @@ use super::names::{Import, Lookup, Names, SymbolKind, Symbols, Target};
 use super::report::Reporter;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library::ModuleId;
-use crate::source::{ItemId, Place};
+use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{ItemKind, Name, Use};
 use rayon::prelude::*;
 use smol_str::SmolStr;
@@ -41,7 +41,7 @@ pub(super) fn import(workspace: &Workspace, names: &mut Names) -> Vec<Diagnostic
         module.imports = imports;
     }
     for i in 0..names.modules.len() {
-        hidden(names, ModuleId(i as u32), &mut diagnostics);
+        hidden(workspace, names, ModuleId(i as u32), &mut diagnostics);
     }
     diagnostics
 }
@@ -93,11 +93,11 @@ impl Binder<'_> {
     fn bind(&mut self, item: u32, path: &[Name], bound: &Name) {
         let id = self.workspace.items[item as usize].id;
         let library = self.names.module(self.module).library;
-        if let [only] = path {
-            if self.names.libraries.iter().any(|l| l.name == only.text) {
-                self.diagnostics.push(library_alone(id, only));
-                return;
-            }
+        if let [only] = path
+            && self.names.libraries.iter().any(|l| l.name == only.text)
+        {
+            self.diagnostics.push(library_alone(id, only));
+            return;
         }
         let found = self.names.look_up_path(library, None, path);
         let found = self.names.visible_from(self.module, found);
@@ -141,7 +141,12 @@ fn library_alone(item: ItemId, name: &Name) -> Diagnostic {
 
 /// Reports imports that bind a name which the file binds otherwise, and own templates that stand
 /// before those of the prelude.
-fn hidden(names: &Names, module: ModuleId, diagnostics: &mut Vec<Diagnostic>) {
+fn hidden(
+    workspace: &Workspace,
+    names: &Names,
+    module: ModuleId,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let scope = names.module(module);
     for (k, import) in scope.imports.iter().enumerate() {
         let earlier = scope.imports_by_name[&import.name]
@@ -192,10 +197,25 @@ fn hidden(names: &Names, module: ModuleId, diagnostics: &mut Vec<Diagnostic>) {
                         ),
                     )
                     .label(std.place, "the template of std")
-                    .help("give it another name, or `allow(W0203)` if this is meant"),
+                    .help("give it another name, or `allow(W0203)` if this is meant")
+                    .suggest(
+                        "allow it",
+                        start_of_item(workspace, own.item),
+                        "allow(W0203)\n",
+                    ),
                 );
             }
         }
+    }
+}
+
+/// Where the first word of an item stands, behind its comments.
+fn start_of_item(workspace: &Workspace, item: u32) -> Place {
+    let loaded = &workspace.items[item as usize];
+    let start = loaded.parsed.item.span.start;
+    Place {
+        item: loaded.id,
+        span: Span::new(start, start),
     }
 }
 

@@ -9,7 +9,8 @@ use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{ItemKind, Name};
 use std::cell::Cell;
 
-/// How many suggestions are looked for in all names of all libraries: each costs a walk over them.
+/// How many suggestions are looked for in one module: each costs a walk over all names of all
+/// libraries.
 const MOST_SEARCHES: u32 = 100;
 
 /// Makes diagnostics about names.
@@ -75,6 +76,9 @@ impl<'a> Reporter<'a> {
             place,
             format!("the module `{module}` has nothing called `{name}`"),
         );
+        if !self.may_search() {
+            return diagnostic;
+        }
         let mut all: Vec<&str> = self.names.public_names(within).collect();
         all.sort_unstable();
         if let Some(near) = nearest(name, all.iter().copied()) {
@@ -156,16 +160,20 @@ impl<'a> Reporter<'a> {
     fn not_required(&self, module: ModuleId, library: &str, place: Place) -> Diagnostic {
         let own = &self.workspace.libraries[self.names.module(module).library];
         let known = self.workspace.libraries.iter().find(|l| l.name == library);
-        let version = known.map_or_else(String::new, |l| l.version.to_string());
+        let help = match known {
+            Some(known) if known.requires.is_some() => format!(
+                "add `{library} = \"{}\"` to `requires` in the manifest",
+                known.version
+            ),
+            _ => format!("give `{library}` a manifest, so that it can be required"),
+        };
         Diagnostic::new(
             codes::E0204,
             place,
             format!("`{}` does not require the library `{library}`", own.name),
         )
         .label(own.place, "its manifest")
-        .help(format!(
-            "add `{library} = \"{version}\"` to `requires` in the manifest"
-        ))
+        .help(help)
     }
 
     /// A name that means nothing where `wanted` is needed, as `lookup` says; nothing if that is
@@ -202,6 +210,9 @@ impl<'a> Reporter<'a> {
         let text = name.text.as_str();
         let message = format!("there is no {} `{text}`", wanted.noun());
         let diagnostic = Diagnostic::new(codes::E0201, place, message);
+        if !self.may_search() {
+            return diagnostic;
+        }
         let fits = |kind| kind == wanted;
         if let Some(found) = self.declared_elsewhere(text, fits) {
             let diagnostic = diagnostic.help(format!(
@@ -244,6 +255,7 @@ impl<'a> Reporter<'a> {
         names
     }
 
+    /// Whether another suggestion may be looked for.
     fn may_search(&self) -> bool {
         self.searches.set(self.searches.get() + 1);
         self.searches.get() <= MOST_SEARCHES
@@ -251,9 +263,6 @@ impl<'a> Reporter<'a> {
 
     /// The full name of a public item of some module that is called `name`.
     fn declared_elsewhere(&self, name: &str, fits: impl Fn(SymbolKind) -> bool) -> Option<String> {
-        if !self.may_search() {
-            return None;
-        }
         self.names
             .modules
             .iter()
@@ -263,9 +272,6 @@ impl<'a> Reporter<'a> {
     }
 
     fn nearest_elsewhere(&self, name: &str, wanted: SymbolKind) -> Option<String> {
-        if !self.may_search() {
-            return None;
-        }
         let all = self
             .names
             .symbols

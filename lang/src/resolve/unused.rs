@@ -50,21 +50,32 @@ pub fn unused(workspace: &Workspace, names: &Names, module: ModuleId) -> Vec<Dia
             .get(symbol.name.as_str())
             .is_some_and(|users| users.iter().any(|&item| item != symbol.item));
         if !elsewhere {
-            diagnostics.push(
-                Diagnostic::new(
-                    codes::W0202,
-                    symbol.place,
-                    format!(
-                        "the private {} `{}` is never used",
-                        symbol.kind.noun(),
-                        symbol.name
-                    ),
-                )
-                .help("remove it, or remove `private` to let others use it"),
+            let message = format!(
+                "the private {} `{}` is never used",
+                symbol.kind.noun(),
+                symbol.name
             );
+            let mut diagnostic = Diagnostic::new(codes::W0202, symbol.place, message)
+                .help("remove it, or remove `private` to let others use it");
+            let parsed = &workspace.items[symbol.item as usize].parsed;
+            // Comments above it would be left behind without an item.
+            if parsed.comments.is_empty() && parsed.item.docs.is_none() {
+                let whole = whole_item(workspace, symbol.item);
+                diagnostic = diagnostic.suggest("remove the item", whole, "");
+            }
+            diagnostics.push(diagnostic);
         }
     }
     diagnostics
+}
+
+/// An item from its first word to its end.
+fn whole_item(workspace: &Workspace, item: u32) -> Place {
+    let loaded = &workspace.items[item as usize];
+    Place {
+        item: loaded.id,
+        span: loaded.parsed.item.span,
+    }
 }
 
 /// The first parts of all dotted names, with the items that mention them.

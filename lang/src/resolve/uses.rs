@@ -34,10 +34,10 @@ pub enum UseKind {
 
 /// An operation in front of a dotted name, and the rest: `reducescatter.nhr`.
 pub fn split_operation(path: &Path) -> (Option<Operation>, &[Name]) {
-    if let [first, rest @ ..] = path.parts.as_slice() {
-        if let (Some(op), false) = (Operation::parse(&first.text), rest.is_empty()) {
-            return (Some(op), rest);
-        }
+    if let [first, rest @ ..] = path.parts.as_slice()
+        && let (Some(op), false) = (Operation::parse(&first.text), rest.is_empty())
+    {
+        return (Some(op), rest);
     }
     (None, &path.parts)
 }

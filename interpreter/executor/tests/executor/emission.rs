@@ -27,11 +27,9 @@ fn program(
 ) -> Program {
     let tree = flat(&parse(text), levels, sizes.len() as u32);
     let (matched, planners) = (grid(sizes, levels), planners());
-    let executor = Executor::new(&tree, &matched, &planners, request).expect("a tree to execute");
+    let executor = Executor::new(&tree, &matched, &planners, request).unwrap();
     let mut program = Program::new(Capabilities { remote_output });
-    executor
-        .emit(Rank(rank), &mut program)
-        .expect("a rank to plan");
+    executor.emit(Rank(rank), &mut program).unwrap();
     program
 }
 

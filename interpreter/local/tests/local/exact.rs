@@ -190,29 +190,6 @@ fn any_buffer_gives_the_same() {
     }
 }
 
-/// Small enough for Miri: both phases, branches side by side, parking, loops, tails, threads.
-#[test]
-fn a_little_of_everything() {
-    let levels: Levels<'_> = &[&[0], &[1]];
-    let tree = flat(
-        &parse("seq(rs.mesh@0, par(ar.nhr@1, ar.ring@1), ag.nhr@0)"),
-        levels,
-        2,
-    );
-    let request = Request {
-        ccl_bytes: 40,
-        ..request(Operation::AllReduce, 15, DType::I16, ReduceOp::Sum)
-    };
-    for order in [Order::Threads(3), Order::Seed(4)] {
-        let options = Options {
-            order,
-            ..Options::default()
-        };
-        let outcome = try_it(&grid(&[3, 2], levels), &tree, &request, &options);
-        assert!(outcome.loops > 1);
-    }
-}
-
 /// Two levels over the same ranks, as where a mesh and a switch are used at once.
 #[test]
 fn concurrent_planes() {

@@ -99,7 +99,7 @@ fn segments_repeat_with_shifts() {
     assert_eq!(outputs[0][..12], [0, 2, 0, 0, 4, 6, 0, 0, 8, 10, 0, 0]);
 }
 
-/// Many exchanges through one place: each must wait for the one before to be taken.
+/// A thousand exchanges through one place: each must wait for the one before to be taken.
 #[test]
 fn signals_hand_a_place_back_and_forth() {
     let in_ccl = Addr {
@@ -117,18 +117,16 @@ fn signals_hand_a_place_back_and_forth() {
         ..op(OpKind::Reduce, 1)
     };
     let data = |op: Op| Op { flag: 1, ..op };
-    // Miri looks closer and takes longer.
-    let times = if cfg!(miri) { 30 } else { 1000 };
     let mut programs = [
-        program(0, 2, times, &[wait(1), put, data(signal(1))]),
-        program(1, 2, times, &[signal(0), data(wait(0)), take]),
+        program(0, 2, 1000, &[wait(1), put, data(signal(1))]),
+        program(1, 2, 1000, &[signal(0), data(wait(0)), take]),
     ];
     for p in &mut programs {
         p.segments[0].repeat.input_shift = 0;
         p.segments[0].repeat.output_shift = 0;
     }
     programs[0].segments[0].ops[1].src.offset = 12;
-    assert_eq!(run(&programs).unwrap()[1][0], 3 * times as i32);
+    assert_eq!(run(&programs).unwrap()[1][0], 3000);
 }
 
 #[test]

@@ -5,5 +5,4 @@ mod common;
 
 mod exact;
 mod machine;
-mod stdlib;
 mod templates;

@@ -1,6 +1,6 @@
 //! Functions in expressions.
 
-use super::{Compiler, Env, Failed, Purpose, Typed, counted};
+use super::{Compiler, Env, Failed, Purpose, Sides, Typed, counted};
 use crate::check::facts::{CLOSED, Fact, Known, NetFact};
 use crate::check::guard::Op;
 use crate::check::value::{Arithmetic, Function, Type, Value, Vocabulary};
@@ -49,7 +49,15 @@ impl Compiler<'_, '_> {
             ),
             "gcd" => self.fold(Arithmetic::Gcd, NetFact::CommonSize, name, args, place, env),
             "pow" => match args {
-                [base, exponent] => self.arithmetic(Arithmetic::Pow, base, exponent, place, env),
+                [left, right] => {
+                    let sides = Sides {
+                        left,
+                        right,
+                        place,
+                        between: env.place(name.span),
+                    };
+                    self.arithmetic(Arithmetic::Pow, sides, env)
+                }
                 _ => self.arity(name, "two numbers", args.len(), place),
             },
             "abs" => {
@@ -204,14 +212,13 @@ impl Compiler<'_, '_> {
             }) => first,
             ExprKind::Error => return Err(Failed),
             _ => {
-                let help = format!("write `{}(net 0)`", name.text);
+                let message = format!("`{}` takes one layer", name.text);
+                let mut before = place;
+                before.span.end = before.span.start;
                 return self.fail(
-                    Diagnostic::new(
-                        codes::E0213,
-                        place,
-                        format!("`{}` takes one layer", name.text),
-                    )
-                    .help(help),
+                    Diagnostic::new(codes::E0213, place, message)
+                        .help(format!("write `{}(net 0)`", name.text))
+                        .suggest("name a layer", before, "net "),
                 );
             }
         };
@@ -304,7 +311,7 @@ impl Compiler<'_, '_> {
                 Ok(Type::Bool)
             }
             Err(diagnostic) => {
-                self.diagnostics.extend(diagnostic);
+                self.diagnostics.extend(diagnostic.map(|fault| *fault));
                 Err(Failed)
             }
         }
@@ -346,7 +353,7 @@ impl Compiler<'_, '_> {
                 Ok(Type::COUNT)
             }
             Err(diagnostic) => {
-                self.diagnostics.extend(diagnostic);
+                self.diagnostics.extend(diagnostic.map(|fault| *fault));
                 Err(Failed)
             }
         }

@@ -2,19 +2,22 @@
 
 mod functions;
 mod names;
+mod operators;
+
+use operators::Sides;
 
 pub(in crate::check) use functions::{is_built_in, is_function};
 
-use super::context::Context;
-use super::facts::{Fact, NoFacts};
-use super::guard::{Comparison, EvalError, Guard, Op};
-use super::value::{Arithmetic, ArithmeticError, Function, Type, Value, Vocabulary};
+use super::context::{Context, Fault};
+use super::facts::NoFacts;
+use super::guard::{EvalError, Guard, Op};
+use super::value::{Type, Value, Vocabulary};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library::{LevelRef, ModuleId};
-use crate::resolve::{Lookup, Ops, Reporter, SymbolKind};
+use crate::resolve::{Ops, Reporter};
 use crate::source::{ItemId, Place, Span};
-use crate::syntax::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
-use coll_grammar::number::{Dimension, Quantity};
+use crate::syntax::ast::{Expr, ExprKind, Name};
+use coll_grammar::number::Dimension;
 use coll_grammar::words::Operation;
 use smol_str::SmolStr;
 
@@ -24,8 +27,8 @@ const MAX_INLINED: u32 = 64;
 /// Expressions may be nested this deep once named ones are written out.
 const MAX_DEPTH: u32 = 512;
 
-/// Expressions may have this many operations once named ones are written out.
-const MAX_OPS: usize = 4096;
+/// Expressions may have this many parts once named ones are written out.
+const MAX_PARTS: u32 = 1 << 14;
 
 /// What an expression is for, which decides what it may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +48,7 @@ pub(in crate::check) enum Purpose {
 }
 
 /// What a name inside `ports(…)` is: a level, or an error that was reported.
-pub(in crate::check) type LevelOf<'a> = &'a dyn Fn(&Name) -> Result<LevelRef, Option<Diagnostic>>;
+pub(in crate::check) type LevelOf<'a> = &'a dyn Fn(&Name) -> Result<LevelRef, Fault>;
 
 /// Where an expression stands and what it may ask.
 #[derive(Clone, Copy)]
@@ -78,6 +81,7 @@ pub(in crate::check) fn compile(
         guard: Guard::default(),
         diagnostics: Vec::new(),
         depth: 0,
+        parts: 0,
         inlined: 0,
     };
     let env = Env {
@@ -117,6 +121,7 @@ struct Compiler<'c, 'a> {
     guard: Guard,
     diagnostics: Vec<Diagnostic>,
     depth: u32,
+    parts: u32,
     inlined: u32,
 }
 
@@ -176,7 +181,8 @@ impl Compiler<'_, '_> {
 
     fn expr(&mut self, expr: &Expr, env: &Env<'_>, want: Option<&Vocabulary>) -> Typed {
         let place = env.place(expr.span);
-        if self.depth >= MAX_DEPTH || self.guard.ops.len() >= MAX_OPS {
+        self.parts += 1;
+        if self.depth >= MAX_DEPTH || self.parts > MAX_PARTS {
             return self.fail(
                 Diagnostic::new(
                     codes::E0505,
@@ -184,7 +190,7 @@ impl Compiler<'_, '_> {
                     "the expression is too large once named expressions are written out",
                 )
                 .note(format!(
-                    "at most {MAX_OPS} operations, nested at most {MAX_DEPTH} deep"
+                    "at most {MAX_PARTS} parts, nested at most {MAX_DEPTH} deep"
                 )),
             );
         }
@@ -212,8 +218,19 @@ impl Compiler<'_, '_> {
             ExprKind::Call { callee, args } => self.call(callee, args, place, env, want),
             ExprKind::Unary { op, operand } => self.unary(*op, operand, place, env),
             ExprKind::Binary {
-                op, left, right, ..
-            } => self.binary(*op, left, right, place, env),
+                op,
+                op_span,
+                left,
+                right,
+            } => {
+                let sides = Sides {
+                    left,
+                    right,
+                    place,
+                    between: env.place(*op_span),
+                };
+                self.binary(*op, sides, env)
+            }
             ExprKind::If {
                 branches,
                 otherwise,
@@ -265,344 +282,6 @@ impl Compiler<'_, '_> {
         let dimension = self.number(expr, env)?;
         let found = Type::Number(dimension);
         self.expect_type(&Type::COUNT, &found, env.place(expr.span))
-    }
-
-    fn unary(&mut self, op: UnaryOp, operand: &Expr, place: Place, env: &Env<'_>) -> Typed {
-        match op {
-            UnaryOp::Not => {
-                self.condition(operand, env)?;
-                self.emit(Op::Not, place);
-                Ok(Type::Bool)
-            }
-            UnaryOp::Neg => {
-                let start = self.here();
-                let dimension = self.number(operand, env)?;
-                self.emit_function(Function::Neg, start, place)?;
-                Ok(Type::Number(dimension))
-            }
-            UnaryOp::Complement => {
-                let start = self.here();
-                self.count(operand, env)?;
-                self.emit_function(Function::Complement, start, place)?;
-                Ok(Type::COUNT)
-            }
-        }
-    }
-
-    fn binary(
-        &mut self,
-        op: BinaryOp,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
-        use BinaryOp as B;
-        let arithmetic = match op {
-            B::And | B::Or => return self.logic(op == B::And, left, right, place, env),
-            B::Eq => return self.compare(Comparison::Equal, left, right, place, env),
-            B::Ne => return self.compare(Comparison::NotEqual, left, right, place, env),
-            B::Lt => return self.compare(Comparison::Less, left, right, place, env),
-            B::Le => return self.compare(Comparison::LessOrEqual, left, right, place, env),
-            B::Gt => return self.compare(Comparison::Greater, left, right, place, env),
-            B::Ge => return self.compare(Comparison::GreaterOrEqual, left, right, place, env),
-            B::In | B::NotIn => return self.membership(op == B::NotIn, left, right, place, env),
-            B::RangeOpen | B::RangeClosed => {
-                return self.misplaced(place, "a range", "a range stands right of `in`");
-            }
-            B::BitOr => Arithmetic::Or,
-            B::BitXor => Arithmetic::Xor,
-            B::BitAnd => Arithmetic::And,
-            B::Shl => Arithmetic::Shl,
-            B::Shr => Arithmetic::Shr,
-            B::Add => Arithmetic::Add,
-            B::Sub => Arithmetic::Sub,
-            B::Mul => Arithmetic::Mul,
-            B::Div => Arithmetic::Div,
-        };
-        self.arithmetic(arithmetic, left, right, place, env)
-    }
-
-    fn arithmetic(
-        &mut self,
-        op: Arithmetic,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
-        use Arithmetic as A;
-        let start = self.here();
-        let a = self.number(left, env)?;
-        let between = self.here();
-        let b = self.number(right, env)?;
-        let fits = match op {
-            A::Mul | A::Div => true,
-            A::Add | A::Sub | A::Min | A::Max => a == b,
-            A::Shl => b == Dimension::NONE,
-            A::Shr | A::And | A::Or | A::Xor | A::Gcd | A::Pow => {
-                a == Dimension::NONE && b == Dimension::NONE
-            }
-        };
-        if !fits {
-            let message = match op {
-                A::Add | A::Sub | A::Min | A::Max => {
-                    format!("{a} and {b} do not go together")
-                }
-                _ => format!("only counts can stand here, and these are {a} and {b}"),
-            };
-            return self.fail(
-                Diagnostic::new(codes::E0506, place, message)
-                    .label(env.place(left.span), a.to_string())
-                    .label(env.place(right.span), b.to_string())
-                    .help("numbers are written with their units: `64 KiB`, `56 GB/s`, `1.5 us`"),
-            );
-        }
-        self.emit_arithmetic(op, start, between, place)?;
-        Ok(Type::Number(op.dimension(a, b)))
-    }
-
-    /// Applies an operator to two operands, of which the first begins at operation `start` and the
-    /// second at `between`; at once if both are constants.
-    fn emit_arithmetic(
-        &mut self,
-        op: Arithmetic,
-        start: u32,
-        between: u32,
-        place: Place,
-    ) -> Result<(), Failed> {
-        let single = between == start + 1 && self.here() == between + 1;
-        let operands = match self.guard.ops.as_slice() {
-            [.., Op::Push(Value::Number(a)), Op::Push(Value::Number(b))] if single => {
-                Some((*a, *b))
-            }
-            _ => None,
-        };
-        let Some((a, b)) = operands else {
-            self.emit(Op::Arithmetic(op), place);
-            return Ok(());
-        };
-        let value = op.apply(a, b);
-        self.replace_constant(start, value, place)
-    }
-
-    /// Applies a function to the operand that begins at operation `start`; at once if it is a
-    /// constant.
-    fn emit_function(
-        &mut self,
-        function: Function,
-        start: u32,
-        place: Place,
-    ) -> Result<(), Failed> {
-        match self.guard.ops.last() {
-            Some(Op::Push(Value::Number(a))) if self.here() == start + 1 => {
-                let value = function.apply(*a);
-                self.replace_constant(start, value, place)
-            }
-            _ => {
-                self.emit(Op::Function(function), place);
-                Ok(())
-            }
-        }
-    }
-
-    /// Replaces everything from operation `start` by a constant.
-    fn replace_constant(
-        &mut self,
-        start: u32,
-        value: Result<Quantity, ArithmeticError>,
-        place: Place,
-    ) -> Result<(), Failed> {
-        match value {
-            Ok(value) => {
-                self.guard.ops.truncate(start as usize);
-                self.guard.places.truncate(start as usize);
-                self.emit(Op::Push(Value::Number(value)), place);
-                Ok(())
-            }
-            Err(error) => self.fail(Diagnostic::new(codes::E0505, place, error.to_string())),
-        }
-    }
-
-    fn logic(
-        &mut self,
-        and: bool,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
-        self.condition(left, env)?;
-        let skip = self.here();
-        self.emit(Op::Jump(0), place);
-        self.condition(right, env)?;
-        self.emit(if and { Op::And } else { Op::Or }, place);
-        let end = self.here();
-        self.guard.ops[skip as usize] = match and {
-            true => Op::SkipUnless(end),
-            false => Op::SkipIf(end),
-        };
-        Ok(Type::Bool)
-    }
-
-    /// Compiles two sides that have one type. A side that is a bare word takes its meaning from the
-    /// other.
-    fn compare(
-        &mut self,
-        test: Comparison,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
-        let left_is_word = self.is_bare_word(left, env) && !self.is_bare_word(right, env);
-        let (first, second, test) = match left_is_word {
-            true => (right, left, test.mirrored()),
-            false => (left, right, test),
-        };
-        let a = self.expr(first, env, None)?;
-        let made_first = self.last();
-        let want = match &a {
-            Type::Word(vocabulary) => Some(vocabulary),
-            _ => None,
-        };
-        let b = self.expr(second, env, want)?;
-        let made_second = self.last();
-        if a != b {
-            let (first, second) = (env.place(first.span), env.place(second.span));
-            return self.fail(
-                Diagnostic::new(
-                    codes::E0506,
-                    place,
-                    format!("{a} cannot be compared with {b}"),
-                )
-                .label(first, a.to_string())
-                .label(second, b.to_string()),
-            );
-        }
-        let ordered = !matches!(test, Comparison::Equal | Comparison::NotEqual);
-        if ordered && !matches!(a, Type::Number(_)) {
-            let message = format!("{a} has no order: compare with `==`, `!=` or `in`");
-            return self.fail(Diagnostic::new(codes::E0506, place, message));
-        }
-        let operands = [made_first, made_second];
-        self.emit(Op::Compare { test, operands }, place);
-        Ok(Type::Bool)
-    }
-
-    /// Whether an expression is a name that stands for nothing but, perhaps, a word.
-    fn is_bare_word(&self, expr: &Expr, env: &Env<'_>) -> bool {
-        match &expr.kind {
-            ExprKind::Paren(inner) => self.is_bare_word(inner, env),
-            ExprKind::Path(path) => path.as_name().is_some_and(|name| {
-                let text = name.text.as_str();
-                let constant = matches!(text, "true" | "false");
-                !constant
-                    && env.param(text).is_none()
-                    && Fact::parse(text).is_none()
-                    && !self.cx.facts.contains_key(text)
-                    && !matches!(
-                        self.cx.names.look_up(env.module, &path.parts),
-                        Lookup::Symbols { found, .. }
-                            if self.cx.names.symbol(found[0]).kind == SymbolKind::Let
-                    )
-            }),
-            _ => false,
-        }
-    }
-
-    fn membership(
-        &mut self,
-        negated: bool,
-        left: &Expr,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Typed {
-        let ty = self.expr(left, env, None)?;
-        let subject = self.last();
-        self.right_of_in(negated, subject, &ty, right, place, env)?;
-        Ok(Type::Bool)
-    }
-
-    /// What stands right of `in`: a set, a range, or the name of one.
-    fn right_of_in(
-        &mut self,
-        negated: bool,
-        subject: u32,
-        ty: &Type,
-        right: &Expr,
-        place: Place,
-        env: &Env<'_>,
-    ) -> Result<(), Failed> {
-        match &right.kind {
-            ExprKind::Paren(inner) => self.right_of_in(negated, subject, ty, inner, place, env),
-            ExprKind::Set(elements) => {
-                let want = match ty {
-                    Type::Word(vocabulary) => Some(vocabulary),
-                    _ => None,
-                };
-                for element in elements {
-                    let found = self.expr(element, env, want)?;
-                    self.expect_type(ty, &found, env.place(element.span))?;
-                }
-                let count = elements.len() as u32;
-                let op = Op::InSet {
-                    count,
-                    negated,
-                    subject,
-                };
-                self.emit(op, place);
-                Ok(())
-            }
-            ExprKind::Binary {
-                op: op @ (BinaryOp::RangeOpen | BinaryOp::RangeClosed),
-                left,
-                right,
-                ..
-            } => {
-                for end in [left, right] {
-                    let found = Type::Number(self.number(end, env)?);
-                    self.expect_type(ty, &found, env.place(end.span))?;
-                }
-                let closed = *op == BinaryOp::RangeClosed;
-                let op = Op::InRange {
-                    closed,
-                    negated,
-                    subject,
-                };
-                self.emit(op, place);
-                Ok(())
-            }
-            ExprKind::Path(path) => match env.param(&path.parts[0].text) {
-                Some((arg, outer)) if path.parts.len() == 1 => {
-                    self.right_of_in(negated, subject, ty, arg, place, outer)
-                }
-                _ => match self.let_named(path, env) {
-                    Some(symbol) => self.inline(
-                        symbol,
-                        &[],
-                        env.place(path.span()),
-                        env,
-                        |this, body, env| this.right_of_in(negated, subject, ty, body, place, env),
-                    ),
-                    None => self.no_set(right, env),
-                },
-            },
-            ExprKind::Error => Err(Failed),
-            _ => self.no_set(right, env),
-        }
-    }
-
-    fn no_set(&mut self, expr: &Expr, env: &Env<'_>) -> Result<(), Failed> {
-        self.fail(
-            Diagnostic::new(
-                codes::E0506,
-                env.place(expr.span),
-                "a set or a range is needed right of `in`",
-            )
-            .help("write `{a, b}`, `a ..< b` or `a ..= b`"),
-        )
     }
 
     fn choice(

@@ -145,12 +145,16 @@ impl Compiler<'_, '_> {
 
     fn unknown_fact(&mut self, text: &str, place: Place, env: &Env<'_>) -> Typed {
         if text == "bytes" {
-            return self.fail(
+            let mut diagnostic =
                 Diagnostic::new(codes::E0602, place, "`bytes` could mean three things").help(
                     "`api_bytes` counts by the operation's own convention, `input_bytes` and \
                      `output_bytes` what a rank holds before and after",
-                ),
-            );
+                );
+            for meant in [Fact::ApiBytes, Fact::InputBytes, Fact::OutputBytes] {
+                let text = meant.as_str();
+                diagnostic = diagnostic.suggest(format!("replace with `{text}`"), place, text);
+            }
+            return self.fail(diagnostic);
         }
         if self.asker.purpose == Purpose::Anything && CLOSED.iter().any(|v| v.has(text)) {
             // A word: its vocabulary shows where the named expression is used.
@@ -271,6 +275,10 @@ impl Compiler<'_, '_> {
         env: &Env<'_>,
         want: Option<&Vocabulary>,
     ) -> Typed {
+        if let (Some(value), []) = (self.cx.constants.get(&symbol), args) {
+            self.emit(Op::Push(value.clone()), place);
+            return Ok(Type::of(value));
+        }
         let ty = self.inline(symbol, args, place, env, |this, body, inner| {
             this.expr(body, inner, want)
         })?;

@@ -1,10 +1,12 @@
 //! Weights of the children of parallels and omnipipes, and numbers passed to trees.
 
-use super::compile::{Asker, Purpose, compile};
-use super::trees::{Bound, Builder, Env};
-use super::value::{Type, Value};
+use super::{Bound, Builder, Env};
+use crate::check::compile::{Asker, Purpose, compile};
+use crate::check::guard::Guard;
+use crate::check::value::{Type, Value};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library::{Parameter, Weight};
+use crate::resolve::visit_values;
 use crate::source::{Place, Span};
 use crate::syntax::ast::{Child, Expr, Name};
 use coll_grammar::number::Dimension;
@@ -133,7 +135,7 @@ impl Builder<'_, '_, '_> {
     }
 
     /// An expression over the cluster and the levels of the topology.
-    fn over_cluster(&mut self, expr: &Expr, env: &Env) -> Option<(super::guard::Guard, Type)> {
+    fn over_cluster(&mut self, expr: &Expr, env: &Env) -> Option<(Guard, Type)> {
         if self.unknown_parameter(expr, env) {
             return None;
         }
@@ -159,7 +161,7 @@ impl Builder<'_, '_, '_> {
     /// Whether an expression names a parameter that has no value yet.
     fn unknown_parameter(&self, expr: &Expr, env: &Env) -> bool {
         let mut unknown = false;
-        crate::resolve::visit_values(expr, &mut |path| {
+        visit_values(expr, &mut |path| {
             if let [name] = path {
                 unknown |= env.is_unknown(&name.text);
             }
