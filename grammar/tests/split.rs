@@ -25,8 +25,11 @@ fn problems(text: &str) -> Vec<(LexProblem, usize)> {
 fn keywords_are_sorted_for_the_search_in_them() {
     use coll_grammar::words::{ITEM_KEYWORDS, MARGIN_KEYWORDS, RESERVED};
     assert!(ITEM_KEYWORDS.is_sorted());
-    let is_item = |word: &&str| ITEM_KEYWORDS.contains(word);
-    assert!(MARGIN_KEYWORDS.iter().all(|word| is_item(&word)));
+    assert!(
+        MARGIN_KEYWORDS
+            .iter()
+            .all(|word| ITEM_KEYWORDS.contains(word))
+    );
     assert!(ITEM_KEYWORDS.iter().all(|word| RESERVED.contains(word)));
 }
 
