@@ -21,6 +21,9 @@ pub(super) use levels::find_level;
 /// A tree has at most this many nodes once named trees are written out.
 const MAX_NODES: usize = 1 << 16;
 
+/// It is nested at most this deep once named trees are written out.
+const MAX_DEPTH: u32 = 256;
+
 /// A tree that was built.
 pub(super) struct Built {
     pub(super) tree: Tree,
@@ -42,6 +45,7 @@ pub(super) struct Builder<'b, 'c, 'a> {
     tree: Tree,
     broken: bool,
     vars: u32,
+    depth: u32,
     calls: Vec<SymbolId>,
     /// The call in `item` that is being written out.
     call: Option<Place>,
@@ -102,6 +106,7 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
             },
             broken: false,
             vars: 0,
+            depth: 0,
             calls: Vec::new(),
             call: None,
         }
@@ -143,9 +148,21 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
             }
             return ix;
         }
+        if self.depth >= MAX_DEPTH {
+            self.report(Diagnostic::new(
+                codes::E0105,
+                self.call.unwrap_or(place),
+                format!(
+                    "the tree is nested more than {MAX_DEPTH} deep once named trees are written out"
+                ),
+            ));
+            return ix;
+        }
+        self.depth += 1;
         if let Some(kind) = self.kind(tree, env, in_sequence) {
             self.tree.nodes[ix.index()].kind = kind;
         }
+        self.depth -= 1;
         ix
     }
 
