@@ -4,9 +4,13 @@ use crate::cli::{ColorWhen, Format, Look};
 use coll_lang::diagnostics::Diagnostic;
 use coll_lang::diagnostics::render::{self, HumanOptions};
 use coll_lang::source::SourceMap;
+use indicatif::ProgressBar;
 use serde::Serialize;
 use std::fmt;
 use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Why a command did not end well.
 #[derive(Debug)]
@@ -125,9 +129,45 @@ impl Output {
         }
     }
 
-    /// Whether progress may be shown.
-    pub(crate) fn interactive(&self) -> bool {
-        self.format() == Format::Human && std::io::stderr().is_terminal()
+    /// Shows that work goes on, once it has taken a second, until the result is dropped.
+    pub(crate) fn progress(&self, what: &'static str) -> Progress {
+        Progress::start(what, std::io::stderr().is_terminal())
+    }
+}
+
+/// A spinner on standard error.
+pub(crate) struct Progress {
+    done: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    fn start(what: &'static str, interactive: bool) -> Self {
+        if !interactive {
+            return Self { done: None, thread: None };
+        }
+        let (done, ended) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            if ended.recv_timeout(Duration::from_secs(1)) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let spinner = ProgressBar::new_spinner().with_message(what);
+            spinner.enable_steady_tick(Duration::from_millis(100));
+            // An error means that the sender is gone, which is what is waited for.
+            let _ = ended.recv();
+            spinner.finish_and_clear();
+        });
+        Self { done: Some(done), thread: Some(thread) }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        drop(self.done.take());
+        if let Some(thread) = self.thread.take() {
+            // A spinner that failed takes nothing with it.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod number;
 mod scan;
 pub mod split;
+mod splitter;
 pub mod words;
 
 mod generated {

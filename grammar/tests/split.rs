@@ -22,6 +22,15 @@ fn problems(text: &str) -> Vec<(LexProblem, usize)> {
 }
 
 #[test]
+fn keywords_are_sorted_for_the_search_in_them() {
+    use coll_grammar::words::{ITEM_KEYWORDS, MARGIN_KEYWORDS, RESERVED};
+    assert!(ITEM_KEYWORDS.is_sorted());
+    let is_item = |word: &&str| ITEM_KEYWORDS.contains(word);
+    assert!(MARGIN_KEYWORDS.iter().all(|word| is_item(&word)));
+    assert!(ITEM_KEYWORDS.iter().all(|word| RESERVED.contains(word)));
+}
+
+#[test]
 fn items_end_with_their_semicolon_or_block() {
     let text =
         "use a.{b, c}; let x = if a { 1 } else { 2 };\ncluster c { net 0: 8; } tree t = mesh@L0;";
@@ -59,6 +68,9 @@ fn a_keyword_begins_an_item_though_the_last_one_has_no_end() {
         chunks("algorithm a : send = sequence < x; y;\nuse b;").len(),
         2
     );
+    // An open parenthesis ends where a line begins with a keyword.
+    assert_eq!(chunks("tree a = x(1,\n\ntree b = y(\nuse c;").len(), 3);
+    assert_eq!(chunks("tree a(t: template,\n    l: level) = x;").len(), 1);
     // A name behind a dot is no keyword.
     assert_eq!(chunks("use a.test.select;").len(), 1);
 }

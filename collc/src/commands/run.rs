@@ -46,7 +46,10 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Outcome {
         Some(folder) => arrays::read(folder, &request, &mut trial)?,
         None => trial.fill(options.data_seed),
     }
-    let outcome = trial.run(&options).map_err(|e| refuse(wrong(&e), output))?;
+    let progress = output.progress("running");
+    let outcome = trial.run(&options);
+    drop(progress);
+    let outcome = outcome.map_err(|e| refuse(wrong(&e), output))?;
     if let Some(folder) = &args.output {
         arrays::write(folder, &request, &trial)?;
     }

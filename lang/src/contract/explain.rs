@@ -305,7 +305,7 @@ impl Context<'_> {
             );
         }
         let diagnostic = diagnostic.help(format!(
-            "move it into the children that need it: `{}`",
+            "move it into the children that need it: `parallel < {} >`",
             mended.join("; ")
         ));
         let mut place = (self.place)(node);

@@ -6,6 +6,7 @@
 
 mod build;
 mod bytes;
+mod chunk;
 mod error;
 mod expected;
 mod explain;
@@ -17,12 +18,8 @@ pub use error::{SyntaxError, SyntaxFix};
 
 use crate::diagnostics::codes;
 use crate::source::Span;
-use crate::syntax::ast::{Item, ItemKind, Name};
-use build::Builder;
-use coll_grammar::split::{self, Chunk, Comment, CommentKind, LexProblem, Split};
-use coll_grammar::words::RESERVED;
-use coll_grammar::{Parser, Rule};
-use pest::Parser as _;
+use crate::syntax::ast::{Item, ItemKind};
+use coll_grammar::split::{self, Comment, CommentKind, LexProblem, Split};
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -77,7 +74,7 @@ pub struct ParsedItem {
 impl ParsedItem {
     /// Whether the whole item parsed.
     pub fn is_sound(&self) -> bool {
-        self.errors.is_empty()
+        self.errors.is_empty() && !matches!(self.item.kind, ItemKind::Error { .. })
     }
 }
 
@@ -121,14 +118,11 @@ pub(crate) fn with_stack<T: Send>(depth: usize, work: impl FnOnce() -> T + Send)
 
 /// Parses `text` as one item, whatever it holds.
 pub fn parse_item(text: &str) -> ParsedItem {
-    let file = parse_file(text);
-    let mut items = file.items.into_iter();
-    if let (Some(only), None) = (items.next(), items.next()) {
-        return Arc::unwrap_or_clone(only.item);
+    let mut items = parse_file(text).items.into_iter();
+    match (items.next(), items.next()) {
+        (Some(only), None) => Arc::unwrap_or_clone(only.item),
+        _ => chunk::not_one_item(text, hash(text)),
     }
-    let end = text.trim_end().len();
-    let error = SyntaxError::new(codes::E0101, at(&(0..end)), "expected one item");
-    broken_item(text, None, at(&(0..end)), vec![error])
 }
 
 fn at(range: &Range<usize>) -> Span {
@@ -158,7 +152,7 @@ pub(crate) fn parse_split(text: &str, split: &Split, cache: &mut ItemCache) -> P
         let cached = cache.items.get(&hash).filter(|_| own.is_empty());
         let item = match cached {
             Some(item) if item.len as usize == chunk.range.len() => Arc::clone(item),
-            _ => Arc::new(parse_chunk(text, split, chunk, &own)),
+            _ => Arc::new(chunk::parse(text, split, chunk, &own, hash)),
         };
         if own.is_empty() {
             seen.insert(hash, Arc::clone(&item));
@@ -171,13 +165,14 @@ pub(crate) fn parse_split(text: &str, split: &Split, cache: &mut ItemCache) -> P
     for (problem, place) in problems {
         file.errors.push(lexical::error(text, *problem, at(place)));
     }
-    for doc in split.comments[split.tail_comments.clone()]
-        .iter()
-        .filter(|c| c.kind == CommentKind::Doc)
-    {
+    let header = &split.comments[..split.header_comments];
+    let tail = &split.comments[split.tail_comments.clone()];
+    let docs = header.iter().chain(tail);
+    for doc in docs.filter(|c| c.kind == CommentKind::Doc) {
         file.errors
             .push(lexical::stray_docs(Span::new(doc.start, doc.end)));
     }
+    file.errors.sort_by_key(|e| (e.span.start, e.span.end));
     cache.items = seen;
     file
 }
@@ -201,225 +196,4 @@ fn module_docs(text: &str, split: &Split) -> Option<SmolStr> {
         .copied()
         .collect();
     build::doc_text(text, &docs)
-}
-
-/// Parses one chunk of a split text; `problems` are those inside it.
-fn parse_chunk(
-    text: &str,
-    split: &Split,
-    chunk: &Chunk,
-    problems: &[&(LexProblem, Range<usize>)],
-) -> ParsedItem {
-    let start = chunk.range.start;
-    let item_text = &text[chunk.range.clone()];
-    let relative = |at: u32| at - start as u32;
-    let own = &split.comments[chunk.comments.clone()];
-    let comments: Vec<Comment> = own
-        .iter()
-        .map(|c| Comment {
-            start: relative(c.start),
-            end: relative(c.end),
-            kind: c.kind,
-        })
-        .collect();
-    let lexical: Vec<(LexProblem, Span)> = problems
-        .iter()
-        .map(|(problem, place)| {
-            (
-                *problem,
-                Span::new(relative(place.start as u32), relative(place.end as u32)),
-            )
-        })
-        .collect();
-    let base = (chunk.code.start - start) as u32;
-    let code = split::blank_comments(&text[chunk.code.clone()], chunk.code.start, own);
-    let docs = comments
-        .iter()
-        .filter(|c| c.kind == CommentKind::Doc)
-        .copied()
-        .collect();
-    let source = Source {
-        code: &code,
-        base,
-        item_text,
-        keyword: chunk.keyword,
-        lexical: &lexical,
-    };
-    let mut parsed = if chunk.too_deep {
-        source.broken(Vec::new())
-    } else {
-        source.parse(docs)
-    };
-    parsed.comments = comments;
-    parsed.errors.sort_by_key(|e| (e.span.start, e.span.end));
-    let mut faults = lexical;
-    if let Some(braces) = faults.iter().position(|(fault, _)| is_of_braces(*fault)) {
-        // Behind the brace nothing is what it seems; the first thing said is enough, and it is more
-        // than that a brace is too many when it is about that brace.
-        parsed.errors.truncate(1);
-        let (_, place) = faults[braces];
-        if let Some(first) = parsed.errors.first()
-            && first.span.start <= place.start
-            && place.start < first.span.end
-        {
-            faults.remove(braces);
-        }
-    }
-    let said = |&(fault, place): &(LexProblem, Span)| lexical::error(item_text, fault, place);
-    parsed.errors.extend(faults.iter().map(said));
-    parsed.errors.sort_by_key(|e| (e.span.start, e.span.end));
-    parsed
-}
-
-fn is_of_braces(fault: LexProblem) -> bool {
-    matches!(fault, LexProblem::UnclosedBrace | LexProblem::ExtraBrace)
-}
-
-/// The text of one item, ready to be parsed.
-struct Source<'a> {
-    /// Its code; comments inside it are spaces.
-    code: &'a str,
-    /// Where the code begins in the item.
-    base: u32,
-    item_text: &'a str,
-    keyword: Option<&'static str>,
-    lexical: &'a [(LexProblem, Span)],
-}
-
-impl Source<'_> {
-    fn parse(&self, docs: Vec<Comment>) -> ParsedItem {
-        if self.keyword.is_none() {
-            let known = self
-                .lexical
-                .iter()
-                .any(|(_, place)| place.start == self.base);
-            let stray = (!known).then(|| explain::stray_text(self.code, self.base));
-            return self.broken(stray.into_iter().collect());
-        }
-        let mut builder = Builder::new(self.code, self.base, self.item_text, docs);
-        let item = match Parser::parse(Rule::one_item, self.code) {
-            Ok(mut pairs) => pairs.next().and_then(|pair| builder.one_item(pair)),
-            Err(error) => {
-                let span = self.span();
-                return self.broken(if self.hides(span) {
-                    Vec::new()
-                } else {
-                    vec![explain::explain(self.code, self.base, &error)]
-                });
-            }
-        };
-        let Some(item) = item else {
-            return self.broken(vec![explain::unexplained(self.span())]);
-        };
-        let broken = std::mem::take(&mut builder.broken);
-        for part in &broken {
-            if builder.is_full() {
-                break;
-            }
-            if !self.hides(part.span) {
-                builder.report(explain::reparse(self.code, self.base, part));
-            }
-        }
-        let in_broken = |doc: &Span| {
-            let next = broken.partition_point(|part| part.span.end < doc.end);
-            broken
-                .get(next)
-                .is_some_and(|part| part.span.start <= doc.start)
-        };
-        let stray: Vec<Span> = builder.stray_docs().filter(|d| !in_broken(d)).collect();
-        for place in stray {
-            builder.report(lexical::stray_docs(place));
-        }
-        if self.lexical.iter().any(|&(fault, _)| is_of_braces(fault)) {
-            // Where it is not closed has been found by the look of the text.
-            builder.errors.retain(|e| e.code != codes::E0107);
-        } else if let Some(place) = builder.trailing
-            && builder.errors.is_empty()
-        {
-            let found = self.item_text.get(place.range()).unwrap_or("");
-            builder.report(lexical::trailing(found, place));
-        }
-        self.finish(item, builder.errors)
-    }
-
-    fn span(&self) -> Span {
-        Span::new(self.base, self.base + self.code.len() as u32)
-    }
-
-    /// Whether a part has a lexical fault, so that what its grammar says is of no use.
-    fn hides(&self, span: Span) -> bool {
-        self.lexical.iter().any(|&(fault, at)| {
-            !is_of_braces(fault)
-                && fault != LexProblem::StrayModuleDocs
-                && at.start < span.end
-                && span.start < at.end
-        })
-    }
-
-    fn broken(&self, errors: Vec<SyntaxError>) -> ParsedItem {
-        let name = declared_name(self.code, self.base, self.keyword);
-        let mut parsed = broken_item(self.item_text, self.keyword, self.span(), errors);
-        if let ItemKind::Error { name: slot, .. } = &mut parsed.item.kind {
-            *slot = name;
-        }
-        parsed
-    }
-
-    fn finish(&self, item: Item, errors: Vec<SyntaxError>) -> ParsedItem {
-        ParsedItem {
-            item,
-            comments: Vec::new(),
-            errors,
-            len: self.item_text.len() as u32,
-            text_hash: hash(self.item_text),
-        }
-    }
-}
-
-fn broken_item(
-    text: &str,
-    keyword: Option<&'static str>,
-    span: Span,
-    errors: Vec<SyntaxError>,
-) -> ParsedItem {
-    let item = Item {
-        docs: None,
-        allow: Vec::new(),
-        private: false,
-        span,
-        kind: ItemKind::Error {
-            keyword: keyword.map(SmolStr::new_static),
-            name: None,
-        },
-    };
-    ParsedItem {
-        item,
-        comments: Vec::new(),
-        errors,
-        len: text.len() as u32,
-        text_hash: hash(text),
-    }
-}
-
-/// The name behind the keyword of an item that does not parse.
-fn declared_name(code: &str, base: u32, keyword: Option<&str>) -> Option<Name> {
-    let keyword = match keyword? {
-        "extern" => "template",
-        declares @ ("let" | "cluster" | "topology" | "algorithm" | "tree" | "template"
-        | "curve") => declares,
-        _ => return None,
-    };
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let behind = code.find(keyword)? + keyword.len();
-    let rest = code[behind..].trim_start();
-    let word = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
-    if word.is_empty() || word.starts_with(|c: char| c.is_ascii_digit()) || RESERVED.contains(&word)
-    {
-        return None;
-    }
-    let start = base + (code.len() - rest.len()) as u32;
-    Some(Name {
-        text: SmolStr::new(word),
-        span: Span::new(start, start + word.len() as u32),
-    })
 }

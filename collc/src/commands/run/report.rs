@@ -30,11 +30,11 @@ impl Report<'_> {
     fn print_human(&self, output: &mut Output) {
         let outcome = self.outcome;
         output.line(format_args!(
-            "{} ({}) on {}: {} ranks, {} {} each, {}",
+            "{} ({}) on {}: {}, {} {} each, {}",
             self.algorithm.declared.name,
             self.algorithm.op,
             self.on,
-            self.ranks(),
+            plural(u64::from(self.ranks()), "rank"),
             grouped(self.request.count),
             self.request.dtype,
             plural(outcome.loops, "loop"),
@@ -74,8 +74,8 @@ impl Report<'_> {
             format!("{} elements wrong", grouped(outcome.wrong))
         };
         output.line(format_args!(
-            "{} ranks, {} elements each: {verdict}",
-            self.ranks(),
+            "{}, {} elements each: {verdict}",
+            plural(u64::from(self.ranks()), "rank"),
             grouped(self.output_elements())
         ));
     }

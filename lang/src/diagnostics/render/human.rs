@@ -59,8 +59,8 @@ pub(super) fn render(
 
 /// A diagnostic, as miette asks for it: the labels of one file, those of others as related reports.
 struct Report<'a> {
-    severity: Severity,
-    code: String,
+    severity: miette::Severity,
+    code: Option<String>,
     message: &'a str,
     help: Option<String>,
     labels: Vec<LabeledSpan>,
@@ -86,17 +86,22 @@ impl<'a> Report<'a> {
             } else if let Some((_, report)) = related.iter_mut().find(|r| r.0 == at) {
                 report.labels.push(labeled);
             } else {
-                related.push((
-                    at,
-                    Self::elsewhere(diagnostic.severity, labeled, sources.file(at)),
-                ));
+                let text = match label.text.as_str() {
+                    "" => "see here",
+                    text => text,
+                };
+                let labeled = LabeledSpan::new_with_span(None, range);
+                related.push((at, Self::elsewhere(text, labeled, sources.file(at))));
             }
         }
         let mut help: Vec<String> = diagnostic.notes.clone();
         help.extend(diagnostic.help.clone());
         Self {
-            severity: diagnostic.severity,
-            code: diagnostic.code.to_string(),
+            severity: match diagnostic.severity {
+                Severity::Error => miette::Severity::Error,
+                Severity::Warning => miette::Severity::Warning,
+            },
+            code: Some(format!("{} {}", diagnostic.code, diagnostic.code.name())),
             message: &diagnostic.message,
             help: (!help.is_empty()).then(|| help.join("\n")),
             labels,
@@ -105,11 +110,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn elsewhere(severity: Severity, label: LabeledSpan, file: &'a SourceFile) -> Self {
+    /// What is said at a place of another file.
+    fn elsewhere(text: &'a str, label: LabeledSpan, file: &'a SourceFile) -> Self {
         Self {
-            severity,
-            code: String::new(),
-            message: "because of this",
+            severity: miette::Severity::Advice,
+            code: None,
+            message: text,
             help: None,
             labels: vec![label],
             source: FileSource(file),
@@ -134,19 +140,11 @@ impl std::error::Error for Report<'_> {}
 
 impl miette::Diagnostic for Report<'_> {
     fn code(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        if self.code.is_empty() {
-            None
-        } else {
-            Some(Box::new(&self.code))
-        }
+        self.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
     }
 
     fn severity(&self) -> Option<miette::Severity> {
-        Some(match self.severity {
-            _ if self.code.is_empty() => miette::Severity::Advice,
-            Severity::Error => miette::Severity::Error,
-            Severity::Warning => miette::Severity::Warning,
-        })
+        Some(self.severity)
     }
 
     fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {

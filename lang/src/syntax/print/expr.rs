@@ -84,7 +84,7 @@ impl Layout<'_> {
                 self.expr(base);
                 self.token("[");
                 self.expr(index);
-                self.token("]");
+                self.close_bracket("]");
             }
             ExprKind::Net(range) => self.net_range(range),
             ExprKind::Unary { op, operand } => {
@@ -109,7 +109,7 @@ impl Layout<'_> {
             ExprKind::Paren(inner) => {
                 self.token("(");
                 self.expr(inner);
-                self.token(")");
+                self.close_bracket(")");
             }
             ExprKind::Error => self.fail(),
         }

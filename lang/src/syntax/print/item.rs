@@ -230,7 +230,7 @@ impl Layout<'_> {
                 self.token("gcd");
                 self.token("(");
                 self.net_range(range);
-                self.token(")");
+                self.close_bracket(")");
             }
             LevelForm::Rest(span) | LevelForm::All(span) => self.verbatim(*span),
         }

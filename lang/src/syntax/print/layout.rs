@@ -174,11 +174,10 @@ impl<'a> Layout<'a> {
         } else if own_line {
             let paragraph = self.separator == Separator::Paragraph;
             self.break_line(paragraph && lines_before(self.source, start) > 1);
-        } else {
+        } else if comment.kind.is_line() {
+            self.docs.extend([self.space, self.space]);
+        } else if !self.opens(start) {
             self.docs.push(self.space);
-            if comment.kind.is_line() {
-                self.docs.push(self.space);
-            }
         }
         self.at_start = false;
         self.comment_text(comment);
@@ -186,9 +185,17 @@ impl<'a> Layout<'a> {
         self.tight = comment.kind == CommentKind::Doc;
         // A comment that begins a line has it for itself.
         self.broken = own_line || comment.kind.is_line();
-        if !self.broken && self.separator == Separator::Nothing {
-            self.separator = Separator::Space;
-        }
+        self.separator = match self.separator {
+            Separator::Nothing if !self.broken => Separator::Space,
+            Separator::SoftLine if !self.broken => Separator::Line,
+            other => other,
+        };
+    }
+
+    /// Whether the last token is an opening bracket and nothing but space follows up to byte `at`.
+    fn opens(&self, at: usize) -> bool {
+        let token = self.code[..self.pos].chars().next_back();
+        matches!(token, Some('(' | '[')) && self.source[self.pos..at].trim().is_empty()
     }
 
     fn comment_text(&mut self, comment: Comment) {
@@ -258,6 +265,13 @@ impl<'a> Layout<'a> {
             return;
         }
         self.copy(start, end);
+    }
+
+    /// Prints the closing bracket `text`, without space before it.
+    pub(super) fn close_bracket(&mut self, text: &str) {
+        self.comments_here();
+        self.separator = Separator::Nothing;
+        self.token(text);
     }
 
     /// Leaves the next token out if it is the separator `text`, which lists may have at their end.

@@ -2,7 +2,8 @@
 //!
 //! Four spaces a step, lines of 100 columns, an empty line between items, every block on lines of its
 //! own, a tree on one line where it fits and one child per line where it does not. Comments keep their
-//! order and their place between tokens. An item with syntax errors stays as it is.
+//! order and their place between tokens. An item with syntax errors stays as it is, and so does a whole
+//! file whose braces do not balance, for then nobody knows where its items end.
 
 mod expr;
 mod item;
@@ -13,7 +14,7 @@ mod tree;
 mod verify;
 
 use crate::parse::{self, ItemCache, ParsedFile, ParsedItem};
-use coll_grammar::split::{self, Chunk, Comment, Split};
+use coll_grammar::split::{self, Chunk, Comment, LexProblem, Split};
 use layout::Layout;
 use pretty::Arena;
 use std::borrow::Cow;
@@ -70,6 +71,11 @@ fn format_unix(text: &str) -> Result<String, FormatError> {
         return Err(FormatError::Unparsable);
     }
     let split = split::split(text);
+    let unbalanced =
+        |fault: &LexProblem| matches!(fault, LexProblem::UnclosedBrace | LexProblem::ExtraBrace);
+    if split.problems.iter().any(|(fault, _)| unbalanced(fault)) {
+        return Ok(text.to_owned());
+    }
     let print = || {
         let file = parse::parse_split(text, &split, &mut ItemCache::default());
         let formatted = print_file(text, &split, &file)?;
@@ -90,6 +96,8 @@ fn print_file(text: &str, split: &Split, file: &ParsedFile) -> Result<String, Fo
         let one_line = !printed.contains('\n');
         match before {
             Some((last, true)) if one_line && stand_together(text, last, chunk) => {}
+            // At the very start this would be a mark of the byte order, and no text.
+            _ if out.is_empty() && printed.starts_with('\u{FEFF}') => out.push('\n'),
             _ if out.is_empty() => {}
             _ => out.push('\n'),
         }

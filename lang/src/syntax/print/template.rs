@@ -137,7 +137,7 @@ impl Layout<'_> {
                 self.name(name);
                 self.token("[");
                 self.expr(size);
-                self.token("]");
+                self.close_bracket("]");
                 self.close(";");
             }
             TemplateStmtKind::Copy { from, to } => self.local("copy", from, "to", to),
@@ -198,7 +198,7 @@ impl Layout<'_> {
                 self.name(name);
                 self.token("[");
                 self.expr(index);
-                self.token("]");
+                self.close_bracket("]");
             }
         }
     }
