@@ -9,7 +9,7 @@ use super::context::{Fault, ModuleChecker};
 use super::topologies::CheckedTopology;
 use crate::diagnostics::{Applicability, Diagnostic, Edit, codes};
 use crate::library::{Children, Node, NodeKind, Tree, TreeIx};
-use crate::resolve::{LoadedItem, SymbolId, split_operation};
+use crate::resolve::{LoadedItem, split_operation};
 use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{self, Child, Expr, Name, Path, TreeKind};
 use coll_grammar::number::Dimension;
@@ -46,7 +46,8 @@ pub(super) struct Builder<'b, 'c, 'a> {
     broken: bool,
     vars: u32,
     depth: u32,
-    calls: Vec<SymbolId>,
+    /// How many named trees are being written out, one in another.
+    calls: u32,
     /// The call in `item` that is being written out.
     call: Option<Place>,
 }
@@ -107,7 +108,7 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
             broken: false,
             vars: 0,
             depth: 0,
-            calls: Vec::new(),
+            calls: 0,
             call: None,
         }
     }
