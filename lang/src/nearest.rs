@@ -5,16 +5,16 @@
 /// are not taken for one another. The first wins a tie.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = name.chars().count() / 3;
+    let lower = name.to_ascii_lowercase();
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
-        if candidate == name || candidate.len().abs_diff(name.len()) > 4 * limit.max(1) {
+        // A distance is never less than the difference in length.
+        if candidate == name || candidate.len().abs_diff(name.len()) > limit {
             continue;
         }
         let distance = match candidate.eq_ignore_ascii_case(name) {
             true => 0,
-            false => {
-                strsim::osa_distance(&name.to_ascii_lowercase(), &candidate.to_ascii_lowercase())
-            }
+            false => strsim::osa_distance(&lower, &candidate.to_ascii_lowercase()),
         };
         if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));

@@ -1,14 +1,14 @@
 //! Algorithms: operation, engines, topology, conditions and tree.
 
 use super::compile::{Asker, Purpose};
-use super::context::{ModuleChecker, at_use, fault};
+use super::context::{ModuleChecker, at_use};
 use super::ownership::Finding;
 use super::topologies::CheckedTopology;
 use super::trees::find_level;
 use crate::diagnostics::{Diagnostic, Severity, codes};
 use crate::library::{Algorithm, AlgorithmBody, Clause, TopologyId, Tree};
 use crate::resolve::{LoadedItem, Symbol, SymbolKind};
-use crate::source::{ItemId, Place, Span};
+use crate::source::{ItemId, Span};
 use crate::syntax::ast::{self, AlgorithmStmt, Name, TreeKind};
 use coll_grammar::words::{Engine, Operation};
 
@@ -130,20 +130,10 @@ impl<'c> ModuleChecker<'c, '_> {
         };
         let level = |name: &Name| match topology {
             None => Err(None),
-            Some(topology) => find_level(topology, &name.text).ok_or_else(|| {
-                let message = format!(
-                    "the topology `{}` has no level `{}`",
-                    topology.topology.declared.name, name.text
-                );
-                let place = Place {
-                    item,
-                    span: name.span,
-                };
-                match topology.incomplete {
-                    true => None,
-                    false => fault(Diagnostic::new(codes::E0401, place, message)),
-                }
-            }),
+            Some(topology) => {
+                let place = Self::place(item, name.span);
+                find_level(topology, name, place, std::iter::empty())
+            }
         };
         let asker = Asker {
             module: self.module,

@@ -213,7 +213,10 @@ impl ModuleChecker<'_, '_> {
 
     /// Names of templates in scope that plan an operation.
     fn templates_for(&self, op: Operation) -> Vec<&str> {
-        let mut all = self.reporter.in_scope(self.module, SymbolKind::Template);
+        let mut all = self
+            .reporter
+            .in_scope(self.module, SymbolKind::Template)
+            .to_vec();
         all.retain(|name| {
             let name = Name {
                 text: (*name).into(),

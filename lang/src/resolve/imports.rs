@@ -1,14 +1,13 @@
 //! `use` items: what they bind, and what they hide.
 
 use super::load::Workspace;
-use super::names::{Import, Lookup, Names, SymbolKind, Symbols, Target};
+use super::names::{Import, Lookup, Names, Symbol, SymbolKind, Symbols, Target};
 use super::report::Reporter;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library::ModuleId;
 use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{ItemKind, Name, Use};
 use rayon::prelude::*;
-use smol_str::SmolStr;
 
 /// Binds the imports of all modules, with what is wrong about them.
 pub(super) fn import(workspace: &Workspace, names: &mut Names) -> Vec<Diagnostic> {
@@ -139,8 +138,8 @@ fn library_alone(item: ItemId, name: &Name) -> Diagnostic {
     ))
 }
 
-/// Reports imports that bind a name which the file binds otherwise, and own templates that stand
-/// before those of the prelude.
+/// Reports names that hide others: imports that bind a name which the file binds otherwise, and items
+/// that take the place of templates of the prelude.
 fn hidden(
     workspace: &Workspace,
     names: &Names,
@@ -176,36 +175,53 @@ fn hidden(
             );
         }
     }
+    hidden_prelude(workspace, names, module, diagnostics);
+}
+
+/// Reports items that take the place of a template which is in scope everywhere.
+fn hidden_prelude(
+    workspace: &Workspace,
+    names: &Names,
+    module: ModuleId,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let Some(prelude) = names.prelude.filter(|&p| p != module) else {
         return;
     };
-    let mut own: Vec<(&SmolStr, &Symbols)> = scope.own.iter().collect();
-    own.sort_by_key(|(_, symbols)| symbols[0]);
-    for (name, symbols) in own {
-        for std in names.module(prelude).own.get(name).into_iter().flatten() {
-            for &symbol in symbols {
-                let (own, std) = (names.symbol(symbol), names.symbol(*std));
-                let Some(op) = own.ops.and(std.ops).iter().next() else {
-                    continue;
-                };
-                diagnostics.push(
-                    Diagnostic::new(
-                        codes::W0203,
-                        own.place,
-                        format!(
-                            "in this file `{name}` hides the template of std that plans `{op}`"
-                        ),
-                    )
-                    .label(std.place, "the template of std")
-                    .help("give it another name, or `allow(W0203)` if this is meant")
-                    .suggest(
-                        "allow it",
-                        start_of_item(workspace, own.item),
-                        "allow(W0203)\n",
-                    ),
-                );
-            }
+    let own = &names.module(module).own;
+    let mut hiding: Vec<(&Symbol, &Symbol)> = Vec::new();
+    for (name, templates) in &names.module(prelude).own {
+        for &symbol in own.get(name).into_iter().flatten() {
+            let symbol = names.symbol(symbol);
+            let hides = |std: &&Symbol| {
+                symbol.kind != SymbolKind::Template || !symbol.ops.and(std.ops).is_empty()
+            };
+            let templates = templates.iter().map(|&s| names.symbol(s));
+            hiding.extend(templates.filter(hides).map(|std| (symbol, std)));
         }
+    }
+    hiding.sort_by_key(|(symbol, std)| (symbol.item, std.item));
+    for (symbol, std) in hiding {
+        let name = &symbol.name;
+        let message = match symbol.ops.and(std.ops).iter().next() {
+            Some(op) => {
+                format!("in this file `{name}` hides the template of std that plans `{op}`")
+            }
+            None => format!(
+                "in this file {} hides the template `{name}` of std",
+                symbol.kind
+            ),
+        };
+        diagnostics.push(
+            Diagnostic::new(codes::W0203, symbol.place, message)
+                .label(std.place, "the template of std")
+                .help("give it another name, or `allow(W0203)` if this is meant")
+                .suggest(
+                    "allow it",
+                    start_of_item(workspace, symbol.item),
+                    "allow(W0203)\n",
+                ),
+        );
     }
 }
 

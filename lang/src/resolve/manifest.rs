@@ -220,6 +220,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn read(text: &str) -> (Manifest, Vec<String>) {
         let (manifest, diagnostics) = parse_manifest(text, ItemId(0), "fallback");
@@ -253,6 +254,16 @@ mod tests {
                 .versions
                 .matches(&Version::new(0, 2, 0))
         );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "(name|version|requires|=|\"|\\{|\\}|\\[|std|1|\\.|,|\n| |é){0,24}") {
+            let (_, diagnostics) = parse_manifest(&text, ItemId(0), "fallback");
+            for diagnostic in diagnostics {
+                prop_assert!(text.get(diagnostic.primary.place.span.range()).is_some());
+            }
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use manifest::{EDITIONS, MANIFEST, Manifest, Requirement, is_identifier, par
 pub use names::{
     Import, Lookup, ModuleNames, Names, Ops, PRELUDE, Symbol, SymbolId, SymbolKind, Symbols, Target,
 };
-pub use report::Reporter;
+pub use report::{Reporter, SortedNames};
 pub use unused::unused;
 pub use uses::{Use, UseKind, split_operation, visit_own_uses, visit_uses, visit_values};
 

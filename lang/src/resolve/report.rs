@@ -7,17 +7,39 @@ use crate::library::ModuleId;
 use crate::nearest::{nearest, nearest_or_list};
 use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{ItemKind, Name};
-use std::cell::Cell;
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
-/// How many suggestions are looked for in one module: each costs a walk over all names of all
-/// libraries.
-const MOST_SEARCHES: u32 = 100;
+/// How many names are compared for suggestions in a whole workspace, shared among its modules; a
+/// module may always compare [`LEAST_WORK`].
+const WORK: usize = 1_000_000;
+const LEAST_WORK: usize = 10_000;
 
 /// Makes diagnostics about names.
 pub struct Reporter<'a> {
     workspace: &'a Workspace,
     names: &'a Names,
-    searches: Cell<u32>,
+    /// How many names may still be compared.
+    work: Cell<usize>,
+    suggestions: RefCell<FxHashMap<(ModuleId, SmolStr, SymbolKind), Suggestion>>,
+    scopes: RefCell<FxHashMap<(ModuleId, SymbolKind), SortedNames<'a>>>,
+}
+
+/// Names in alphabetical order, each once.
+pub type SortedNames<'a> = Rc<[&'a str]>;
+
+/// What was probably meant by a name that means nothing.
+#[derive(Clone)]
+enum Suggestion {
+    /// The same name of another module, which is not imported.
+    Import(String),
+    /// A name in scope.
+    InScope(SmolStr),
+    /// A name of another module, with that module's.
+    Elsewhere(String),
+    Nothing,
 }
 
 impl<'a> Reporter<'a> {
@@ -26,7 +48,9 @@ impl<'a> Reporter<'a> {
         Self {
             workspace,
             names,
-            searches: Cell::new(0),
+            work: Cell::new((WORK / names.modules.len().max(1)).max(LEAST_WORK)),
+            suggestions: RefCell::default(),
+            scopes: RefCell::default(),
         }
     }
 
@@ -76,7 +100,7 @@ impl<'a> Reporter<'a> {
             place,
             format!("the module `{module}` has nothing called `{name}`"),
         );
-        if !self.may_search() {
+        if !self.may_compare(self.names.module(within).own.len()) {
             return diagnostic;
         }
         let mut all: Vec<&str> = self.names.public_names(within).collect();
@@ -210,32 +234,61 @@ impl<'a> Reporter<'a> {
         let text = name.text.as_str();
         let message = format!("there is no {} `{text}`", wanted.noun());
         let diagnostic = Diagnostic::new(codes::E0201, place, message);
-        if !self.may_search() {
-            return diagnostic;
-        }
-        let fits = |kind| kind == wanted;
-        if let Some(found) = self.declared_elsewhere(text, fits) {
-            let diagnostic = diagnostic.help(format!(
-                "there is one in another module: add `use {found};`"
-            ));
-            return self.with_import(diagnostic, module, &found);
-        }
-        let in_scope = self.in_scope(module, wanted);
-        if let Some(near) = nearest(text, in_scope.iter().copied()) {
-            return diagnostic.help(format!("did you mean `{near}`?")).suggest(
-                format!("replace with `{near}`"),
-                place,
-                near,
-            );
-        }
-        match self.nearest_elsewhere(text, wanted) {
-            Some(found) => diagnostic.help(format!("did you mean `{found}`?")),
-            None => diagnostic,
+        match self.suggestion(module, &name.text, wanted) {
+            Suggestion::Nothing => diagnostic,
+            Suggestion::InScope(near) => diagnostic
+                .help(format!("did you mean `{near}`?"))
+                .suggest(format!("replace with `{near}`"), place, near),
+            Suggestion::Elsewhere(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            Suggestion::Import(full) => {
+                let help = format!("there is one in another module: add `use {full};`");
+                self.with_import(diagnostic.help(help), module, &full)
+            }
         }
     }
 
+    /// What was probably meant; looked for once.
+    fn suggestion(&self, module: ModuleId, name: &SmolStr, wanted: SymbolKind) -> Suggestion {
+        let key = (module, name.clone(), wanted);
+        if let Some(known) = self.suggestions.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.look_for(module, name, wanted);
+        self.suggestions.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn look_for(&self, module: ModuleId, name: &str, wanted: SymbolKind) -> Suggestion {
+        if let Some(full) = self.declared_elsewhere(name, |kind| kind == wanted) {
+            return Suggestion::Import(full);
+        }
+        let in_scope = self.in_scope(module, wanted);
+        if self.may_compare(in_scope.len())
+            && let Some(near) = nearest(name, in_scope.iter().copied())
+        {
+            return Suggestion::InScope(near.into());
+        }
+        if self.may_compare(self.names.symbols.len())
+            && let Some(full) = self.nearest_elsewhere(name, wanted)
+        {
+            return Suggestion::Elsewhere(full);
+        }
+        Suggestion::Nothing
+    }
+
     /// Names of a kind that can be used in a module as they are, sorted.
-    pub fn in_scope(&self, module: ModuleId, wanted: SymbolKind) -> Vec<&str> {
+    pub fn in_scope(&self, module: ModuleId, wanted: SymbolKind) -> SortedNames<'a> {
+        if let Some(known) = self.scopes.borrow().get(&(module, wanted)) {
+            return known.clone();
+        }
+        let names: SortedNames<'a> = self.collect_scope(module, wanted).into();
+        self.scopes
+            .borrow_mut()
+            .insert((module, wanted), names.clone());
+        names
+    }
+
+    fn collect_scope(&self, module: ModuleId, wanted: SymbolKind) -> Vec<&'a str> {
         let scope = self.names.module(module);
         let is_wanted = |symbols: &[SymbolId]| self.names.symbol(symbols[0]).kind == wanted;
         let prelude = self.names.prelude.map(|p| self.names.module(p).own.iter());
@@ -255,10 +308,11 @@ impl<'a> Reporter<'a> {
         names
     }
 
-    /// Whether another suggestion may be looked for.
-    fn may_search(&self) -> bool {
-        self.searches.set(self.searches.get() + 1);
-        self.searches.get() <= MOST_SEARCHES
+    /// Whether so many names may be compared; if so, they are counted.
+    fn may_compare(&self, names: usize) -> bool {
+        let left = self.work.get().checked_sub(names);
+        self.work.set(left.unwrap_or(self.work.get()));
+        left.is_some()
     }
 
     /// The full name of a public item of some module that is called `name`.

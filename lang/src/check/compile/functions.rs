@@ -100,7 +100,7 @@ impl Compiler<'_, '_> {
             _ => {}
         }
         let lets = self.reporter.in_scope(env.module, SymbolKind::Let);
-        let near = nearest(text, FUNCTIONS.iter().copied().chain(lets));
+        let near = nearest(text, FUNCTIONS.iter().copied().chain(lets.iter().copied()));
         let place = env.place(callee.span());
         let mut diagnostic = Diagnostic::new(
             codes::E0601,

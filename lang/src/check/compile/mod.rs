@@ -67,9 +67,9 @@ pub(in crate::check) struct Asker<'a> {
 
 /// Compiles an expression. What is wrong is added to `diagnostics`, and then there is no result;
 /// parts that did not parse give no result either, silently.
-pub(in crate::check) fn compile(
-    cx: &Context<'_>,
-    reporter: &Reporter<'_>,
+pub(in crate::check) fn compile<'a>(
+    cx: &Context<'a>,
+    reporter: &Reporter<'a>,
     asker: Asker<'_>,
     expr: &Expr,
     diagnostics: &mut Vec<Diagnostic>,

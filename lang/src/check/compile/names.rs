@@ -177,7 +177,10 @@ impl Compiler<'_, '_> {
             .map(|f| f.as_str());
         let declared = self.cx.facts.keys().map(SmolStr::as_str);
         let params = env.params.iter().map(|p| p.text.as_str());
-        let candidates = params.chain(lets).chain(facts).chain(declared);
+        let candidates = params
+            .chain(lets.iter().copied())
+            .chain(facts)
+            .chain(declared);
         if let Some(near) = nearest(text, candidates) {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?")).suggest(
                 format!("replace with `{near}`"),

@@ -186,6 +186,34 @@ fn trees_that_would_grow_without_bound_are_refused() {
 }
 
 #[test]
+fn what_is_nested_too_deeply_is_refused() {
+    let nested = |inner: &str| format!("{}{inner}{}", "(".repeat(100), " + 1)".repeat(100));
+    let mut text = format!("let a0 = {};\n", nested("ranks"));
+    for i in 1..10 {
+        let _ = writeln!(text, "let a{i} = {};", nested(&format!("a{}", i - 1)));
+    }
+    let (_, diagnostics) = check_text(&text);
+    assert!(!diagnostics.is_empty());
+    assert!(diagnostics.iter().all(|d| d.code == codes::E0505));
+
+    let nested = |inner: &str| format!("{}{inner}{}", "sequence < ".repeat(60), " >".repeat(60));
+    let mut text = format!("tree t0(l: level) = {};\n", nested("mesh@l"));
+    for i in 1..60 {
+        let _ = writeln!(
+            text,
+            "tree t{i}(l: level) = {};",
+            nested(&format!("t{}(l)", i - 1))
+        );
+    }
+    text.push_str("topology t { level L0 = all; }\n");
+    text.push_str("algorithm Deep : allgather on t using aicpu = t59(L0);\n");
+    text.push_str("algorithm Flat : allgather on t using aicpu = t1(L0);\n");
+    let (_, diagnostics) = check_text(&text);
+    let found: Vec<Code> = diagnostics.iter().map(|d| d.code).collect();
+    assert_eq!(found, [codes::E0105]);
+}
+
+#[test]
 fn the_result_is_the_same_with_any_number_of_threads() {
     let text = "use std.topology.{two_level, n_level};\n\
                 algorithm A : allgather on two_level using aicpu = mesh@L0;\n\

@@ -10,7 +10,7 @@ use crate::source::Place;
 use crate::syntax::ast::{self, Expr, ExprKind, ItemKind, Name, Param, Path};
 
 /// Named trees may stand in one another this deep.
-const MAX_CALLS: usize = 64;
+const MAX_CALLS: u32 = 64;
 
 impl<'a> Builder<'_, '_, 'a> {
     /// The templates that a name in a tree stands for; none if it is wrong or not known yet.
@@ -298,7 +298,7 @@ impl<'a> Builder<'_, '_, 'a> {
         in_sequence: bool,
     ) -> TreeIx {
         let name = &self.checker.cx.names.symbol(symbol).name;
-        if self.calls.len() >= MAX_CALLS {
+        if self.calls >= MAX_CALLS {
             self.report(Diagnostic::new(
                 codes::E0105,
                 self.call.unwrap_or(place),
@@ -311,9 +311,9 @@ impl<'a> Builder<'_, '_, 'a> {
         if outermost {
             self.call = Some(place);
         }
-        self.calls.push(symbol);
+        self.calls += 1;
         let ix = self.node(&ast.tree, &mut inner, in_sequence);
-        self.calls.pop();
+        self.calls -= 1;
         if outermost {
             self.call = None;
             for diagnostic in &mut self.checker.diagnostics[known..] {

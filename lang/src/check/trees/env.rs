@@ -45,6 +45,14 @@ impl Env {
         values.collect()
     }
 
+    /// The names among them that stand for levels.
+    pub(super) fn levels(&self) -> impl Iterator<Item = &str> {
+        self.bound.iter().filter_map(|(name, bound)| match bound {
+            Bound::Level(_) | Bound::Any(ParameterKind::Level) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// Whether a name is a parameter without a value: its tree is checked by itself, or the argument
     /// was wrong.
     pub(super) fn is_unknown(&self, name: &str) -> bool {

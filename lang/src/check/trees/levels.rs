@@ -6,6 +6,7 @@ use crate::check::topologies::{CheckedTopology, member_number};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::library::{LevelRef, NodeKind, ParameterKind};
 use crate::nearest::{listed, nearest};
+use crate::source::Place;
 use crate::syntax::ast::{self, Name};
 use coll_grammar::words::StateWord;
 
@@ -125,51 +126,68 @@ impl Builder<'_, '_, '_> {
         let Some(topology) = self.topology else {
             return Err(None);
         };
-        match find_level(topology, &name.text) {
-            Some(level) => Ok(level),
-            None if topology.incomplete => Err(None),
-            None => Err(fault(self.unknown_level(name, topology, env))),
-        }
-    }
-
-    pub(super) fn unknown_level(
-        &self,
-        name: &Name,
-        topology: &CheckedTopology,
-        env: &Env,
-    ) -> Diagnostic {
         let place = env.place(name.span);
-        let declared = &topology.topology.declared;
-        let text = name.text.as_str();
-        let message = match text {
-            "top" => format!(
-                "`top` is the last level of a family, and `{}` has none",
-                declared.name
-            ),
-            _ => format!("the topology `{}` has no level `{text}`", declared.name),
-        };
-        let all = self.level_names(env);
-        let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        let diagnostic = Diagnostic::new(codes::E0401, place, message)
-            .label(declared.place, format!("its levels are {}", listed(&all)));
-        match nearest(text, all.iter().copied()) {
-            Some(near) => diagnostic.help(format!("did you mean `{near}`?")).suggest(
-                format!("replace with `{near}`"),
-                place,
-                near,
-            ),
-            None => diagnostic.help(format!("levels: {}", listed(&all))),
-        }
+        find_level(topology, name, place, env.levels())
     }
 
     /// The names that levels have here.
     pub(super) fn level_names(&self, env: &Env) -> Vec<String> {
-        let bound = env.bound.iter().filter_map(|(name, bound)| match bound {
-            Bound::Level(_) | Bound::Any(ParameterKind::Level) => Some(name.to_string()),
-            _ => None,
-        });
-        let levels = self.topology.iter().flat_map(|t| &t.topology.levels);
-        let declared = levels.flat_map(|level| match level.family {
+        self.topology
+            .map(|topology| level_names(topology, env.levels()))
+            .unwrap_or_default()
+    }
+}
+
+/// The level of a topology that `name` at `place` stands for: a declared one, a member of a family, or
+/// `top`. `around` are names of levels that could stand there too.
+///
+/// # Errors
+/// That there is none; nothing where the topology itself is wrong.
+pub(in crate::check) fn find_level<'n>(
+    topology: &CheckedTopology,
+    name: &Name,
+    place: Place,
+    around: impl Iterator<Item = &'n str>,
+) -> Result<LevelRef, Fault> {
+    let text = name.text.as_str();
+    if let Some(level) = level_named(topology, text) {
+        return Ok(level);
+    }
+    if topology.incomplete {
+        return Err(None);
+    }
+    let declared = &topology.topology.declared;
+    let message = match text {
+        "top" => format!(
+            "`top` is the last level of a family, and `{}` has none",
+            declared.name
+        ),
+        _ => format!("the topology `{}` has no level `{text}`", declared.name),
+    };
+    let all = level_names(topology, around);
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let diagnostic = Diagnostic::new(codes::E0401, place, message)
+        .label(declared.place, format!("its levels are {}", listed(&all)));
+    Err(fault(match nearest(text, all.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).suggest(
+            format!("replace with `{near}`"),
+            place,
+            near,
+        ),
+        None => diagnostic.help(format!("levels: {}", listed(&all))),
+    }))
+}
+
+/// Names of a topology's levels, of families the first two and the last, and those `around`.
+fn level_names<'n>(
+    topology: &CheckedTopology,
+    around: impl Iterator<Item = &'n str>,
+) -> Vec<String> {
+    let declared = topology
+        .topology
+        .levels
+        .iter()
+        .flat_map(|level| match level.family {
             true => vec![
                 format!("{}0", level.name),
                 format!("{}1", level.name),
@@ -177,12 +195,10 @@ impl Builder<'_, '_, '_> {
             ],
             false => vec![level.name.to_string()],
         });
-        declared.chain(bound).collect()
-    }
+    declared.chain(around.map(str::to_owned)).collect()
 }
 
-/// The level of a topology with this name: a declared one, a member of a family, or `top`.
-pub(in crate::check) fn find_level(topology: &CheckedTopology, name: &str) -> Option<LevelRef> {
+fn level_named(topology: &CheckedTopology, name: &str) -> Option<LevelRef> {
     let levels = || topology.topology.levels.iter().zip(0u32..);
     if name == "top" {
         let family = levels().find(|(level, _)| level.family);

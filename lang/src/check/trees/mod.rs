@@ -9,7 +9,7 @@ use super::context::{Fault, ModuleChecker};
 use super::topologies::CheckedTopology;
 use crate::diagnostics::{Applicability, Diagnostic, Edit, codes};
 use crate::library::{Children, Node, NodeKind, Tree, TreeIx};
-use crate::resolve::{LoadedItem, SymbolId, split_operation};
+use crate::resolve::{LoadedItem, split_operation};
 use crate::source::{ItemId, Place, Span};
 use crate::syntax::ast::{self, Child, Expr, Name, Path, TreeKind};
 use coll_grammar::number::Dimension;
@@ -20,6 +20,9 @@ pub(super) use levels::find_level;
 
 /// A tree has at most this many nodes once named trees are written out.
 const MAX_NODES: usize = 1 << 16;
+
+/// It is nested at most this deep once named trees are written out.
+const MAX_DEPTH: u32 = 256;
 
 /// A tree that was built.
 pub(super) struct Built {
@@ -42,7 +45,9 @@ pub(super) struct Builder<'b, 'c, 'a> {
     tree: Tree,
     broken: bool,
     vars: u32,
-    calls: Vec<SymbolId>,
+    depth: u32,
+    /// How many named trees are being written out, one in another.
+    calls: u32,
     /// The call in `item` that is being written out.
     call: Option<Place>,
 }
@@ -102,7 +107,8 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
             },
             broken: false,
             vars: 0,
-            calls: Vec::new(),
+            depth: 0,
+            calls: 0,
             call: None,
         }
     }
@@ -143,9 +149,21 @@ impl<'b, 'c, 'a> Builder<'b, 'c, 'a> {
             }
             return ix;
         }
+        if self.depth >= MAX_DEPTH {
+            self.report(Diagnostic::new(
+                codes::E0105,
+                self.call.unwrap_or(place),
+                format!(
+                    "the tree is nested more than {MAX_DEPTH} deep once named trees are written out"
+                ),
+            ));
+            return ix;
+        }
+        self.depth += 1;
         if let Some(kind) = self.kind(tree, env, in_sequence) {
             self.tree.nodes[ix.index()].kind = kind;
         }
+        self.depth -= 1;
         ix
     }
 

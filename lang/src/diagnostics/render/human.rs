@@ -140,7 +140,9 @@ impl std::error::Error for Report<'_> {}
 
 impl miette::Diagnostic for Report<'_> {
     fn code(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        self.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
+        self.code
+            .as_ref()
+            .map(|code| Box::new(code) as Box<dyn fmt::Display>)
     }
 
     fn severity(&self) -> Option<miette::Severity> {
