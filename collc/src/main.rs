@@ -28,7 +28,7 @@ fn main() -> ExitCode {
             output.failure(&failure);
             ExitCode::from(match failure {
                 Failure::Input(_) | Failure::Reported => 1,
-                Failure::Usage(_) => 2,
+                Failure::Usage(_) | Failure::UsageCode(..) => 2,
             })
         }
     }

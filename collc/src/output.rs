@@ -1,8 +1,8 @@
 //! Where text goes and how it looks.
 
 use crate::cli::{ColorWhen, Format, Look};
-use coll_lang::diagnostics::Diagnostic;
 use coll_lang::diagnostics::render::{self, HumanOptions};
+use coll_lang::diagnostics::{Code, Diagnostic};
 use coll_lang::source::SourceMap;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     Reported,
     /// The command was used wrongly. Exit code 2.
     Usage(String),
+    /// As `Usage`, with the code whose page says more.
+    UsageCode(Code, String),
 }
 
 /// What every command returns.
@@ -90,8 +92,12 @@ impl Output {
 
     /// Says why the command failed.
     pub(crate) fn failure(&mut self, failure: &Failure) {
-        if let Failure::Input(text) | Failure::Usage(text) = failure {
-            self.note(format_args!("error: {text}"));
+        match failure {
+            Failure::Input(text) | Failure::Usage(text) => {
+                self.note(format_args!("error: {text}"));
+            }
+            Failure::UsageCode(code, text) => self.note(format_args!("error[{code}]: {text}")),
+            Failure::Reported => {}
         }
     }
 
@@ -144,7 +150,10 @@ pub(crate) struct Progress {
 impl Progress {
     fn start(what: &'static str, interactive: bool) -> Self {
         if !interactive {
-            return Self { done: None, thread: None };
+            return Self {
+                done: None,
+                thread: None,
+            };
         }
         let (done, ended) = mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
@@ -157,7 +166,10 @@ impl Progress {
             let _ = ended.recv();
             spinner.finish_and_clear();
         });
-        Self { done: Some(done), thread: Some(thread) }
+        Self {
+            done: Some(done),
+            thread: Some(thread),
+        }
     }
 }
 

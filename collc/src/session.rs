@@ -4,7 +4,7 @@ use crate::cli::Libraries;
 use crate::output::{Failure, Outcome, Output, Stream, did_you_mean};
 use coll_cluster::Cluster;
 use coll_lang::check::{check, parse_shape};
-use coll_lang::diagnostics::{Diagnostic, Severity};
+use coll_lang::diagnostics::{Diagnostic, Severity, codes};
 use coll_lang::library::{AlgorithmId, ClusterSpec, Declared, Library};
 use coll_lang::number::{self, Dimension};
 use coll_lang::resolve::{LoadRequest, load};
@@ -116,8 +116,13 @@ impl Session {
 
     fn cluster_spec(&self, text: &str, output: &mut Output) -> Result<ClusterSpec, Failure> {
         if text.starts_with(|c: char| c.is_ascii_digit() || c == '[') {
-            return parse_shape(text)
-                .map_err(|error| Failure::Usage(format!("`{text}` is not a cluster: {error}")));
+            return parse_shape(text).map_err(|error| {
+                let text = format!(
+                    "`{text}` is not a cluster: {}; {}",
+                    error.message, error.help
+                );
+                Failure::UsageCode(codes::E0902, text)
+            });
         }
         let all = self.library.clusters.iter().map(|c| &c.declared);
         let found = self.find("cluster", &Target::parse(text), all)?;
@@ -277,7 +282,7 @@ pub(crate) fn parse_word<T: Copy>(
 
 /// Nothing but the diagnostics of `check`, as `--deny` sees them.
 pub(crate) fn denied(diagnostics: &mut [Diagnostic], deny: &[String]) -> Outcome {
-    use coll_lang::diagnostics::{Code, codes};
+    use coll_lang::diagnostics::Code;
     let mut codes_denied = Vec::new();
     let mut all = false;
     for text in deny.iter().flat_map(|d| d.split(',')) {

@@ -1,5 +1,7 @@
 //! The README keeps its word.
 
+#![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
 use std::path::Path;
 use std::process::Command;
 
@@ -32,8 +34,15 @@ fn the_main_job_runs_as_written() {
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{text}{:?}", String::from_utf8(output.stderr));
-    assert_eq!(text.lines().last(), Some("32 ranks, 3,200,000 elements each: exact"));
+    assert!(
+        output.status.success(),
+        "{text}{:?}",
+        String::from_utf8(output.stderr)
+    );
+    assert_eq!(
+        text.lines().last(),
+        Some("32 ranks, 3,200,000 elements each: exact")
+    );
     for level in ["L3", "L2", "L1", "L0"] {
         assert!(text.contains(&format!("level {level}")), "{text}");
     }
@@ -43,16 +52,30 @@ fn the_main_job_runs_as_written() {
 fn the_test_command_is_the_one_that_ci_runs() {
     let readme = readme();
     let commands = commands(&readme);
-    assert_eq!(commands.len(), 2, "one command runs the main job, one the tests");
+    assert_eq!(
+        commands.len(),
+        2,
+        "one command runs the main job, one the tests"
+    );
     let ci = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/run");
     let ci = std::fs::read_to_string(ci).unwrap();
-    assert!(ci.lines().any(|line| line == commands[1]), "{}", commands[1]);
+    assert!(
+        ci.lines().any(|line| line == commands[1]),
+        "{}",
+        commands[1]
+    );
 }
 
 #[test]
 fn the_wrong_example_is_reported_as_shown() {
     let readme = readme();
-    let shown = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let shown = readme
+        .split("```text\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
     let (command, report) = shown.split_once('\n').unwrap();
     assert_eq!(command, "$ collc check wrong.coll");
     let folder = tempfile::tempdir().unwrap();

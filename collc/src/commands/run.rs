@@ -7,7 +7,7 @@ use crate::cli::{Format, RunArgs};
 use crate::output::{Failure, Outcome, Output};
 use crate::session::{Session, parse_bytes, parse_count, parse_word};
 use coll_cluster::Cluster;
-use coll_executor::{DEFAULT_CCL_BYTES, ExecError, Prepared, Request, prepare};
+use coll_executor::{DEFAULT_CCL_BYTES, Prepared, Request, prepare};
 use coll_lang::check::facts::reduces;
 use coll_lang::diagnostics::Diagnostic;
 use coll_lang::library::{Algorithm, AlgorithmId, CallFacts, Library};
@@ -35,13 +35,11 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Outcome {
         .map_err(|e| session.refuse(e.diagnostic(library, id, &args.on), output))?;
     let planners = NativePlanners::of(library);
     let options = options(args);
-    let wrong = |error: &LocalError| execution_failure(&session, id, error);
-    let refuse = |failure: Result<Diagnostic, String>, output: &mut Output| match failure {
-        Ok(diagnostic) => session.refuse(diagnostic, output),
-        Err(text) => Failure::Input(text),
+    let refuse = |error: LocalError, output: &mut Output| {
+        session.refuse(execution_failure(library, id, &error), output)
     };
     let mut trial = Trial::new(&prepared.matched, &prepared.tree, &planners, &request)
-        .map_err(|e| refuse(wrong(&e), output))?;
+        .map_err(|e| refuse(e, output))?;
     match &args.input {
         Some(folder) => arrays::read(folder, &request, &mut trial)?,
         None => trial.fill(options.data_seed),
@@ -49,7 +47,7 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Outcome {
     let progress = output.progress("running");
     let outcome = trial.run(&options);
     drop(progress);
-    let outcome = outcome.map_err(|e| refuse(wrong(&e), output))?;
+    let outcome = outcome.map_err(|e| refuse(e, output))?;
     if let Some(folder) = &args.output {
         arrays::write(folder, &request, &trial)?;
     }
@@ -103,27 +101,14 @@ fn options(args: &RunArgs) -> Options {
 }
 
 /// What to say when an algorithm could not be executed: at the source where that is known.
-fn execution_failure(
-    session: &Session,
-    id: AlgorithmId,
-    error: &LocalError,
-) -> Result<Diagnostic, String> {
-    let library: &Library = &session.library;
+fn execution_failure(library: &Library, id: AlgorithmId, error: &LocalError) -> Diagnostic {
     let declared = &library.algorithms[id.index()].declared;
-    match error {
-        LocalError::Exec(ExecError::Request(error)) => Err(error.to_string()),
-        LocalError::Exec(error) => {
-            let place = error
-                .node()
-                .map_or(declared.place, |node| library.node_place(node));
-            Ok(Diagnostic::new(
-                error.code(),
-                place,
-                format!("{}: {error}", declared.name),
-            ))
-        }
-        other => Err(other.to_string()),
-    }
+    let node = match error {
+        LocalError::Exec(error) => error.node(),
+        _ => None,
+    };
+    let place = node.map_or(declared.place, |node| library.node_place(node));
+    Diagnostic::new(error.code(), place, format!("{}: {error}", declared.name))
 }
 
 /// A prepared algorithm has a stage for each leaf, in order.

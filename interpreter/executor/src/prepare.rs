@@ -1,7 +1,7 @@
 //! An algorithm of a library laid out on a cluster: topology matched, conditions checked, weights
 //! computed.
 
-use coll_cluster::{Cluster, Form, Matched, Mismatch, match_topology};
+use coll_cluster::{Cluster, Form, Matched, Mismatch, Requirement, match_topology};
 use coll_lang::check::facts::{CallOn, Fact, Facts, NetError, NetFact};
 use coll_lang::check::guard::EvalError;
 use coll_lang::check::instantiate::{FlattenError, Instance, Unfit, flatten_at};
@@ -168,20 +168,19 @@ fn match_instance(
         cluster,
         call: None,
     };
-    let holds: Vec<Box<dyn Fn(&Cluster) -> Result<(), String> + '_>> = topology
+    let facts = &facts;
+    let checks: Vec<_> = topology
         .requires
         .iter()
         .map(|clause| {
-            let check = |_: &Cluster| match clause.guard.holds(&facts) {
+            move |_: &Cluster| match clause.guard.holds(facts) {
                 Ok(true) => Ok(()),
-                Ok(false) => Err(values_of(library, clause, &facts)),
+                Ok(false) => Err(values_of(library, clause, facts)),
                 Err(error) => Err(error.to_string()),
-            };
-            Box::new(check) as Box<dyn Fn(&Cluster) -> Result<(), String>>
+            }
         })
         .collect();
-    let requirements: Vec<&dyn Fn(&Cluster) -> Result<(), String>> =
-        holds.iter().map(|f| &**f).collect();
+    let requirements: Vec<Requirement<'_>> = checks.iter().map(|c| c as Requirement<'_>).collect();
     match_topology(&instance.levels, form, &requirements, cluster).map_err(PrepareError::Mismatch)
 }
 

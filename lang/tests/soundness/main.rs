@@ -5,6 +5,11 @@
 //! they reject although it would have ended right must be of a kind that the book lists
 //! (`docs/reference/ownership.md`, *Rejected although right*).
 
+#![allow(
+    clippy::single_range_in_vec_init,
+    reason = "a list of one share is a list of shares"
+)]
+
 mod model;
 mod trees;
 
